@@ -1,0 +1,18 @@
+//! What all attempts of a process share.
+
+use std::sync::Arc;
+
+use crate::code::Runtime;
+use crate::scratch::Scratch;
+use crate::worker::Workers;
+
+/// The shared parts behind every sandbox of this process.
+#[derive(Debug)]
+pub struct Host {
+    /// Where workspaces live.
+    pub scratch: Scratch,
+    /// Parsers of foreign bytes.
+    pub workers: Workers,
+    /// The code runtime, where it was set up.
+    pub code: Option<Arc<Runtime>>,
+}

@@ -1,0 +1,24 @@
+//! Everything that lives and dies with an attempt.
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::host::Host;
+use crate::seed::Seed;
+use crate::web::Web;
+use crate::workspace::Workspace;
+
+/// The surroundings of one attempt.
+#[derive(Debug)]
+pub struct Sandbox {
+    /// What it shares with others.
+    pub host: Arc<Host>,
+    /// Its directory.
+    pub workspace: Workspace,
+    /// Its network, where the task grants one.
+    pub web: Option<Web>,
+    /// Its clock.
+    pub clock: Clock,
+    /// Where its chances come from: the trial's seed.
+    pub seed: Seed,
+}

@@ -1,0 +1,3 @@
+//! The `wildgym` program.
+
+fn main() {}

@@ -1,0 +1,132 @@
+//! The plain data from which a sandbox is built: environments and sites.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::Language;
+
+/// What surrounds the agent: `[environment]` of `task.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// The network as the trial sees it; without it there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<WebKind>,
+}
+
+/// Which network a trial sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WebKind {
+    /// The suite's own sites, on this machine.
+    Hermetic,
+}
+
+/// One host of the hermetic web: `sites/<host>/site.toml` and what lies beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The host name, which is the folder's name.
+    pub host: String,
+    /// The contents of `site.toml`.
+    pub meta: SiteMeta,
+    /// Served files by URL path (`/`, `/about`, `/data/prices.csv`).
+    pub pages: BTreeMap<String, Utf8PathBuf>,
+    /// Articles, where the site is an encyclopedia; the files are Markdown with a
+    /// TOML header.
+    pub articles: Vec<Article>,
+}
+
+/// The contents of `site.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SiteMeta {
+    /// What people call the site; shown as the source of a search hit.
+    pub title: String,
+    /// The language of its pages.
+    pub language: Language,
+    /// What the host is.
+    #[serde(default)]
+    pub kind: SiteKind,
+    /// Other host names that serve the same pages, such as `www.` forms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Permanent redirects from a path to a path or URL.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub redirects: BTreeMap<String, String>,
+    /// Paths that the search engine does not list; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<String>,
+    /// JSON services of the site.
+    #[serde(default, rename = "service", skip_serializing_if = "Vec::is_empty")]
+    pub services: Vec<Service>,
+}
+
+/// A JSON service: answers computed from a table that the site holds.
+///
+/// `GET <path>?<parameter>=<value>…` returns the rows of `table` (a JSON array of
+/// objects in the site's folder) whose fields equal the given values, as
+/// `{"count": n, "rows": [...]}`. A missing required parameter is a 400 that names
+/// it; an unknown one is a 400 too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Service {
+    /// URL path, such as `/api/v1/tides`.
+    pub path: String,
+    /// File below the site's folder with the rows.
+    #[schemars(with = "String")]
+    pub table: Utf8PathBuf,
+    /// Query parameters that must be given; each names a field of the rows.
+    #[serde(default)]
+    pub required: Vec<String>,
+    /// Query parameters that may be given; each names a field of the rows.
+    #[serde(default)]
+    pub optional: Vec<String>,
+    /// Header that must be sent with this exact value, as `name: value`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub require_header: Option<String>,
+    /// Rows in one reply; more are reached with `page` (1-based).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<usize>,
+}
+
+/// What a host of the hermetic web is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SiteKind {
+    /// A site of pages and files.
+    #[default]
+    Pages,
+    /// An encyclopedia that speaks the MediaWiki action API.
+    Encyclopedia,
+}
+
+/// One article of an encyclopedia.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Article {
+    /// The header of the file.
+    pub meta: ArticleMeta,
+    /// The text after the header, as Markdown.
+    pub body: String,
+    /// The file it came from.
+    pub file: Utf8PathBuf,
+}
+
+/// The header of an article: TOML between two lines of `+++`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArticleMeta {
+    /// The title, as shown.
+    pub title: String,
+    /// Titles that lead here.
+    #[serde(default)]
+    pub redirects: Vec<String>,
+    /// Whether the page only lists what the title may mean; its links are the options.
+    #[serde(default)]
+    pub disambiguation: bool,
+    /// Day of the last revision, as `YYYY-MM-DD`.
+    #[schemars(with = "String")]
+    pub date: jiff::civil::Date,
+}

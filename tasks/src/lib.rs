@@ -1,0 +1,26 @@
+//! What wildgym keeps in files.
+//!
+//! A suite is a folder of tasks; a task is a request, an initial state and what
+//! counts as done. This crate reads those folders, reports every fault in them at
+//! once, and turns a task and a set of idealised factors into what an agent is
+//! given. It knows nothing of sandboxes, tools or models, runs nothing, and never
+//! prints.
+//!
+//! The file formats are described in `tasks/README.md`; `wildgym tasks schema`
+//! prints their JSON Schemas.
+
+pub mod answer;
+pub mod environment;
+pub mod factor;
+pub mod scenario;
+pub mod solution;
+pub mod suite;
+pub mod task;
+pub mod variant;
+
+pub use answer::{Answer, AnswerKind};
+pub use factor::Factor;
+pub use scenario::Scenario;
+pub use suite::Suite;
+pub use task::Task;
+pub use variant::Variant;

@@ -1,0 +1,51 @@
+//! The reference solution of a task: rounds of tool calls and a final answer, all
+//! computed from what earlier calls returned.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The contents of `reference/solution.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Solution {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// The rounds, in order.
+    #[serde(rename = "round")]
+    pub rounds: Vec<SolutionRound>,
+    /// How the final answer follows from the results.
+    pub answer: SolutionAnswer,
+}
+
+/// Calls that are made at once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SolutionRound {
+    /// The calls, in the order asked.
+    #[serde(rename = "call")]
+    pub calls: Vec<SolutionCall>,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SolutionCall {
+    /// Name by which later expressions refer to the result: letters, digits, `_`.
+    pub name: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments. A value `{ "$expr" = "…" }` is computed, `{ "$template" = "…" }`
+    /// is text with `{{ … }}` filled in, `{ "$file" = "…" }` is the text of a file in
+    /// `reference/`; all else is taken as it stands.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+}
+
+/// How the final answer is computed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SolutionAnswer {
+    /// Expression over the names of calls; a literal is refused.
+    pub expression: String,
+}

@@ -1,0 +1,39 @@
+//! A suite: a named, versioned set of tasks.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Site;
+use crate::task::Task;
+
+/// A loaded suite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suite {
+    /// The contents of `suite.toml`.
+    pub meta: SuiteMeta,
+    /// The suite's folder.
+    pub folder: Utf8PathBuf,
+    /// The tasks by id.
+    pub tasks: BTreeMap<String, Task>,
+    /// The sites of the hermetic web by host.
+    pub sites: BTreeMap<String, Site>,
+    /// BLAKE3 over the names and bytes of every file, as 64 hexadecimal digits.
+    pub digest: String,
+}
+
+/// The contents of `suite.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteMeta {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// Name of the suite: small letters, digits, `-`.
+    pub name: String,
+    /// Version of its content; scores of two versions are not comparable.
+    pub version: String,
+    /// One line for listings.
+    pub description: String,
+}

@@ -1,0 +1,168 @@
+//! A task: a request, an initial state, and what counts as done.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::Utf8PathBuf;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Answer;
+use crate::environment::Environment;
+use crate::factor::Factor;
+use crate::scenario::{Language, Scenario};
+use crate::solution::Solution;
+
+/// A loaded task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// The contents of `task.toml`.
+    pub meta: TaskMeta,
+    /// The task's folder.
+    pub folder: Utf8PathBuf,
+    /// The request, from `instruction.md`.
+    pub instruction: String,
+    /// Attachments: path in the workspace to file on the host.
+    pub files: BTreeMap<Utf8PathBuf, Utf8PathBuf>,
+    /// What takes each factor away; a folder may also stand for several factors at
+    /// once (`ideal/<factor>+<factor>/`).
+    pub overlays: BTreeMap<BTreeSet<Factor>, Overlay>,
+    /// The reference solution.
+    pub solution: Solution,
+}
+
+/// The contents of `task.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskMeta {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// Unique in the suite; equals the folder's name: small letters, digits, `-`.
+    pub id: String,
+    /// One line for listings.
+    pub title: String,
+    /// The kind of task.
+    pub scenario: Scenario,
+    /// A part of the scenario, such as `composition`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subset: Option<String>,
+    /// Field of life, such as `transport`.
+    pub domain: String,
+    /// Language of request and answer.
+    pub language: Language,
+    /// How the task is de-idealised.
+    #[serde(default)]
+    pub factors: BTreeSet<Factor>,
+    /// The time at which the logical clock starts, in UTC.
+    #[schemars(with = "String")]
+    pub now: Timestamp,
+    /// Limits that are tighter or wider than the run's.
+    #[serde(default)]
+    pub limits: Limits,
+    /// What surrounds the agent.
+    #[serde(default)]
+    pub environment: Environment,
+    /// The reference answer.
+    pub answer: Answer,
+    /// Steps on the way that a report counts.
+    #[serde(default, rename = "milestone", skip_serializing_if = "Vec::is_empty")]
+    pub milestones: Vec<Milestone>,
+    /// Hosts whose first visit counts as the discovery of a tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discovery_hosts: Vec<String>,
+    /// Hosts that the trial may not reach, such as those that publish the answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_hosts: Vec<String>,
+}
+
+/// Limits of one attempt; each that is reached is an outcome of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Model replies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+    /// Tokens of all requests and replies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Working time in seconds; waiting for a slot does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+/// A step on the way to the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Milestone {
+    /// Name in reports.
+    pub id: String,
+    /// What has to have happened.
+    #[serde(flatten)]
+    pub predicate: Predicate,
+}
+
+/// Something that a transcript shows or does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Predicate {
+    /// A call of this tool succeeded.
+    Call {
+        /// Name of the tool.
+        tool: String,
+        /// Regular expression that the arguments' JSON must match.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<String>,
+        /// Regular expression that the result must match.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<String>,
+    },
+    /// A page was fetched with status 200.
+    Visit {
+        /// Host of the page.
+        host: String,
+        /// Regular expression that the URL's path must match.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+    },
+}
+
+/// What an `ideal/…/` folder changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overlay {
+    /// Another request, from `instruction.md`.
+    pub instruction: Option<String>,
+    /// The contents of `overlay.toml`.
+    pub meta: OverlayMeta,
+    /// Files that are added or replaced: path in the workspace to file on the host.
+    pub files: BTreeMap<Utf8PathBuf, Utf8PathBuf>,
+}
+
+/// The contents of `ideal/<factor>/overlay.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OverlayMeta {
+    /// Changes of the request; unlike a whole other `instruction.md`, changes of
+    /// several factors compose.
+    #[serde(default, rename = "edit", skip_serializing_if = "Vec::is_empty")]
+    pub edits: Vec<Edit>,
+    /// A paragraph added at the end of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append: Option<String>,
+    /// Tools that the request then names as the ones needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Attachments that are taken away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub remove: Vec<Utf8PathBuf>,
+}
+
+/// A change of the request's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// Text that stands in the request exactly once.
+    pub find: String,
+    /// Text that replaces it.
+    pub replace: String,
+}

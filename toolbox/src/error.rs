@@ -1,0 +1,113 @@
+//! Why a tool call produced no output, and who has to deal with it.
+
+use std::time::Duration;
+
+use thiserror::Error;
+use wildgym_sandbox::code::RuntimeError;
+use wildgym_sandbox::web::WebError;
+use wildgym_sandbox::worker::WorkerError;
+use wildgym_sandbox::workspace::WorkspaceError;
+
+/// Why a tool call produced no output. The messages are read by the agent.
+#[derive(Debug, Error)]
+pub enum ToolError {
+    /// No tool has that name.
+    #[error("there is no tool `{name}`; {hint}")]
+    UnknownTool {
+        /// The name asked for.
+        name: String,
+        /// The nearest names, or all of them.
+        hint: String,
+    },
+    /// The arguments are not JSON or do not fit the schema.
+    #[error("`{tool}` rejected its arguments: {reason}")]
+    BadArguments {
+        /// The tool.
+        tool: String,
+        /// The field and what was expected there.
+        reason: String,
+    },
+    /// The workspace refused.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The network refused.
+    #[error(transparent)]
+    Web(#[from] WebError),
+    /// A parser gave up.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The tool ran and failed; the text says why and what to try.
+    #[error("{0}")]
+    Failed(String),
+    /// The tool needs something that is not there; the text names what to set or install.
+    #[error("{0}")]
+    Unavailable(String),
+    /// The call took longer than its limit.
+    #[error("`{tool}` was stopped after its limit of {}", seconds(*.limit))]
+    TimedOut {
+        /// The tool.
+        tool: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The sandbox is gone, so this attempt cannot go on.
+    #[error("the sandbox stopped: {0}")]
+    SandboxLost(String),
+}
+
+/// Who has to deal with an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// It is the result of the call; the agent reads it and goes on.
+    Agent,
+    /// The attempt ends as lost, stays out of every score, and is made again.
+    Harness,
+}
+
+impl ToolError {
+    /// Returns who has to deal with this error.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::UnknownTool { .. }
+            | Self::BadArguments { .. }
+            | Self::Workspace(_)
+            | Self::Web(_)
+            | Self::Worker(_)
+            | Self::Failed(_)
+            | Self::Unavailable(_)
+            | Self::TimedOut { .. } => Blame::Agent,
+            Self::SandboxLost(_) => Blame::Harness,
+        }
+    }
+
+    /// Returns the name of this kind of error in transcripts and reports.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::UnknownTool { .. } => "unknown-tool",
+            Self::BadArguments { .. } => "bad-arguments",
+            Self::Workspace(_) => "workspace",
+            Self::Web(_) => "web",
+            Self::Worker(_) => "unreadable",
+            Self::Failed(_) => "failed",
+            Self::Unavailable(_) => "unavailable",
+            Self::TimedOut { .. } => "timed-out",
+            Self::SandboxLost(_) => "sandbox-lost",
+        }
+    }
+}
+
+impl From<RuntimeError> for ToolError {
+    fn from(error: RuntimeError) -> Self {
+        match error {
+            RuntimeError::Missing => Self::Unavailable(error.to_string()),
+            RuntimeError::Unusable(_) => Self::SandboxLost(error.to_string()),
+        }
+    }
+}
+
+/// Writes a duration as a reader would: `2 s`, `0.5 s`.
+fn seconds(limit: Duration) -> String {
+    format!("{} s", limit.as_secs_f64())
+}

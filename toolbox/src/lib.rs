@@ -1,0 +1,23 @@
+//! What an agent can call.
+//!
+//! A tool is one file in `tools/` and one line in [`catalog`]. Its definition gives
+//! both the schema that a model reads and the code that runs, so the two cannot
+//! drift apart. Every call, whoever makes it, goes through one door,
+//! [`Toolbox::call`]; what wants to watch or change calls from above (recording,
+//! faults) enters there as an [`Interceptor`].
+//!
+//! This crate knows nothing of models, transcripts or scores.
+
+pub mod catalog;
+pub mod door;
+pub mod error;
+pub mod footprint;
+pub mod schema;
+pub mod tool;
+pub mod tools;
+
+pub use catalog::Catalog;
+pub use door::{Call, Interceptor, Reply, Toolbox};
+pub use error::{Blame, ToolError};
+pub use footprint::Footprint;
+pub use tool::{CallContext, Category, Output, Tool};

@@ -1,0 +1,167 @@
+//! What a tool is: a typed trait for its author, an erased twin for the catalog.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wildgym_sandbox::web::AccessLog;
+use wildgym_sandbox::{Sandbox, Seed};
+
+use crate::door::{Ingress, Toolbox};
+use crate::error::ToolError;
+use crate::footprint::Footprint;
+
+/// A tool, as its author writes it.
+///
+/// The doc comments of [`Tool::Args`] and of its fields are what the model reads.
+pub trait Tool: Send + Sync + 'static {
+    /// The name by which it is called.
+    const NAME: &'static str;
+    /// What it does, for the model: what it takes, what it returns, its limits.
+    const DESCRIPTION: &'static str;
+    /// The group it belongs to.
+    const CATEGORY: Category;
+    /// Arguments of an example call, as JSON.
+    const EXAMPLE: &'static str;
+    /// Its arguments; refuse unknown fields.
+    type Args: DeserializeOwned + JsonSchema + Send;
+
+    /// Returns what a call with these arguments touches.
+    fn footprint(&self, args: &Self::Args) -> Footprint;
+
+    /// Returns what a call with these arguments costs on the logical clock.
+    fn cost(&self, args: &Self::Args) -> Duration {
+        let _ = args;
+        Duration::from_secs(1)
+    }
+
+    /// Does the work.
+    fn call(
+        &self,
+        context: &CallContext,
+        args: Self::Args,
+    ) -> impl Future<Output = Result<Output, ToolError>> + Send;
+}
+
+/// The groups of AgentGym2's Table 6.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// Pages.
+    WebBrowsing,
+    /// Search engines and encyclopedias.
+    InformationRetrieval,
+    /// Documents and workbooks.
+    FileProcessing,
+    /// Images, audio, video.
+    MultimodalUnderstanding,
+    /// Programs.
+    CodeExecution,
+}
+
+/// What a tool returns to the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The text that the agent reads.
+    pub text: String,
+}
+
+impl From<String> for Output {
+    fn from(text: String) -> Self {
+        Self { text }
+    }
+}
+
+/// What a call knows about itself.
+pub struct CallContext {
+    /// Where it happens.
+    pub sandbox: Arc<Sandbox>,
+    /// Its number.
+    pub ingress: Ingress,
+    /// The logical time at which it starts.
+    pub now: Timestamp,
+    /// Where its chances come from.
+    pub seed: Seed,
+    /// The working time that the call may take.
+    pub limit: Duration,
+    /// What it sends over the network is noted here.
+    pub accesses: AccessLog,
+    /// The door, for calls that this call makes itself.
+    pub toolbox: Arc<Toolbox>,
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext").field("ingress", &self.ingress).finish_non_exhaustive()
+    }
+}
+
+/// The object-safe twin of [`Tool`]; every tool has it.
+pub trait AnyTool: Send + Sync {
+    /// See [`Tool::NAME`].
+    fn name(&self) -> &str;
+    /// See [`Tool::DESCRIPTION`].
+    fn description(&self) -> &str;
+    /// See [`Tool::CATEGORY`].
+    fn category(&self) -> Category;
+    /// Arguments of an example call.
+    fn example(&self) -> Value;
+    /// The JSON Schema of the arguments.
+    fn parameters(&self) -> Value;
+    /// Reads arguments that fit the schema into a call that can be run.
+    fn prepare(self: Arc<Self>, arguments: Value) -> Result<Prepared, ToolError>;
+}
+
+/// Runs a call whose arguments were read.
+pub type Run =
+    Box<dyn FnOnce(Arc<CallContext>) -> BoxFuture<'static, Result<Output, ToolError>> + Send>;
+
+/// A call with its arguments read.
+pub struct Prepared {
+    /// What it touches.
+    pub footprint: Footprint,
+    /// What it costs on the logical clock.
+    pub cost: Duration,
+    /// Runs it.
+    pub run: Run,
+}
+
+impl<T: Tool> AnyTool for T {
+    fn name(&self) -> &str {
+        T::NAME
+    }
+
+    fn description(&self) -> &str {
+        T::DESCRIPTION
+    }
+
+    fn category(&self) -> Category {
+        T::CATEGORY
+    }
+
+    fn example(&self) -> Value {
+        serde_json::from_str(T::EXAMPLE).unwrap_or(Value::Null)
+    }
+
+    fn parameters(&self) -> Value {
+        crate::schema::parameters::<T::Args>()
+    }
+
+    fn prepare(self: Arc<Self>, arguments: Value) -> Result<Prepared, ToolError> {
+        let args: T::Args = serde_json::from_value(arguments).map_err(|error| {
+            ToolError::BadArguments { tool: T::NAME.to_owned(), reason: error.to_string() }
+        })?;
+        Ok(Prepared {
+            footprint: self.footprint(&args),
+            cost: self.cost(&args),
+            run: Box::new(move |context| Box::pin(async move { self.call(&context, args).await })),
+        })
+    }
+}

@@ -1,0 +1,1 @@
+//! The tools, one file each. A tool is listed in [`crate::catalog`].
