@@ -43,6 +43,13 @@ impl WorkClock {
         Working(Arc::clone(self))
     }
 
+    /// Gives back, for a while, one share that the caller holds.
+    #[must_use]
+    pub fn pause(&self) -> Paused<'_> {
+        self.leave();
+        Paused(self)
+    }
+
     /// Returns the working time so far.
     pub fn elapsed(&self) -> Duration {
         let state = self.lock();
@@ -79,7 +86,7 @@ impl WorkClock {
 
     fn leave(&self) {
         let mut state = self.lock();
-        state.working -= 1;
+        state.working = state.working.saturating_sub(1);
         if state.working == 0 {
             let worked = state.since.elapsed();
             state.total += worked;
@@ -100,22 +107,16 @@ impl Drop for Working {
 impl Working {
     /// Waits for `future` without counting the time.
     pub async fn pause<T>(&mut self, future: impl Future<Output = T>) -> T {
-        let paused = Paused::new(&self.0);
+        let paused = self.0.pause();
         let value = future.await;
         drop(paused);
         value
     }
 }
 
-/// A share that is given back for a while, even if the wait is given up.
-struct Paused<'a>(&'a WorkClock);
-
-impl<'a> Paused<'a> {
-    fn new(clock: &'a WorkClock) -> Self {
-        clock.leave();
-        Self(clock)
-    }
-}
+/// A share that is given back for a while; dropping this takes it again.
+#[derive(Debug)]
+pub struct Paused<'a>(&'a WorkClock);
 
 impl Drop for Paused<'_> {
     fn drop(&mut self) {
