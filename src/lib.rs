@@ -7,4 +7,5 @@
 //! environment and exits.
 
 pub mod record;
+pub mod store;
 pub mod verdict;
