@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::tool::AnyTool;
+use crate::tools::extract_document_content::ExtractDocumentContent;
+use crate::tools::extract_excel_content::ExtractExcelContent;
 
 /// Tools by name, in the order in which a model is told of them.
 #[derive(Clone, Default)]
@@ -13,7 +15,7 @@ impl Catalog {
     /// Returns all tools of this program. A new tool is one line here.
     #[must_use]
     pub fn all() -> Self {
-        Self(vec![])
+        Self(vec![Arc::new(ExtractDocumentContent), Arc::new(ExtractExcelContent)])
     }
 
     /// Returns a catalog of these tools.
