@@ -16,3 +16,11 @@ pub struct Host {
     /// The code runtime, where it was set up.
     pub code: Option<Arc<Runtime>>,
 }
+
+impl Host {
+    /// Puts the shared parts together.
+    #[must_use]
+    pub fn new(scratch: Scratch, workers: Workers, code: Option<Arc<Runtime>>) -> Self {
+        Self { scratch, workers, code }
+    }
+}

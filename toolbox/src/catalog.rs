@@ -7,13 +7,26 @@ use serde_json::Value;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::execute_code::ExecuteCode;
+use crate::tools::extract_document_content::ExtractDocumentContent;
+use crate::tools::extract_excel_content::ExtractExcelContent;
+use crate::tools::scrape::Scrape;
+use crate::tools::search_serper::SearchSerper;
+use crate::tools::search_wiki::SearchWiki;
 
 /// How many near names an unknown one is answered with.
 const NEAR: usize = 3;
 
 /// Returns all tools of this program. A new tool is one line here.
 fn all() -> Vec<Arc<dyn AnyTool>> {
-    vec![]
+    vec![
+        Arc::new(SearchSerper),
+        Arc::new(SearchWiki),
+        Arc::new(Scrape),
+        Arc::new(ExtractDocumentContent),
+        Arc::new(ExtractExcelContent),
+        Arc::new(ExecuteCode),
+    ]
 }
 
 /// A tool with what is derived from it once.

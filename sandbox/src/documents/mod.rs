@@ -1,6 +1,36 @@
 //! Text out of documents and workbooks; runs inside worker processes only.
+//!
+//! What a file is, its bytes decide; its name and the media type that a server declared
+//! are hints for what bytes cannot tell (a CSV from a text). Nothing is dropped in
+//! silence: what could not be read or shown stands in the notes. Parsers may loop,
+//! bloat or crash: the worker's limits hold them, and the guards here (`archive`, bounds
+//! on cells and nesting) only make the common cases end with a better reason.
+//!
+//! [`passages()`] alone is for the host's side: it works on text that was extracted.
+
+mod archive;
+mod delimited;
+mod encoding;
+mod html;
+mod json;
+mod kind;
+mod passages;
+mod pdf;
+mod plain;
+mod reason;
+mod word;
+mod workbook;
 
 use serde::{Deserialize, Serialize};
+
+use kind::Kind;
+
+pub use passages::passages;
+pub use reason::Unreadable;
+pub use workbook::{Formula, Row, Sheet, Visibility, Workbook};
+
+/// The most bytes of text that a document yields.
+pub const TEXT_LIMIT: usize = 12 << 20;
 
 /// The text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,16 +43,56 @@ pub struct Document {
     pub notes: Vec<String>,
 }
 
-/// The sheets of a workbook.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Workbook {
-    /// The sheets, in order.
-    pub sheets: Vec<Sheet>,
+/// Extracts the text of a document of any kind that can be read.
+pub(crate) fn document(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: Vec<u8>,
+) -> Result<Document, Unreadable> {
+    let kind = kind::detect(name, media_type, &bytes)?;
+    let mut document = match kind {
+        Kind::Pdf => pdf::read(bytes)?,
+        Kind::Word => word::read(bytes)?,
+        Kind::Book(format) => {
+            let workbook = workbook::read(format, bytes)?;
+            let text = workbook.to_markdown();
+            Document { kind: format.name().to_owned(), text, notes: Vec::new() }
+        }
+        Kind::Text => plain::read(name, media_type, &bytes)?,
+    };
+    document.notes.extend(kind::mismatch(name, &document.kind));
+    tidy(&mut document);
+    Ok(document)
 }
 
-/// One sheet.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Sheet {
-    /// Its name.
-    pub name: String,
+/// Reads the sheets of a workbook; a CSV or TSV counts as one with a single sheet.
+pub(crate) fn workbook(name: &str, bytes: Vec<u8>) -> Result<Workbook, Unreadable> {
+    match kind::detect(name, None, &bytes)? {
+        Kind::Book(format) => workbook::read(format, bytes),
+        Kind::Text => plain::sheet(name, &bytes),
+        kind @ (Kind::Pdf | Kind::Word) => Err(Unreadable::Unsupported(format!(
+            "{}, not a workbook; `extract_document_content` reads it",
+            kind.name()
+        ))),
+    }
 }
+
+/// Takes out the control characters that no reader wants, and bounds the text.
+fn tidy(document: &mut Document) {
+    let unwanted = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if document.text.contains(unwanted) {
+        document.text = document.text.replace("\r\n", "\n").replace('\r', "\n");
+        document.text.retain(|letter| !unwanted(letter));
+    }
+    let size = document.text.len();
+    if size > TEXT_LIMIT {
+        document.text.truncate(document.text.floor_char_boundary(TEXT_LIMIT));
+        document.notes.push(format!(
+            "the text has {size} bytes and is cut after {}; read the rest with `execute_code`",
+            document.text.len()
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests;

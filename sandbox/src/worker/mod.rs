@@ -4,12 +4,23 @@
 //! amount of memory and time, has no network and no files, and reads one job at a
 //! time from its standard input. A file that makes a parser loop, bloat or crash
 //! costs one call and one worker, never the run.
+//!
+//! [`Workers`] is the host's side (`pool`, `process`), [`serve`] the worker's (`serve`,
+//! `contain`); `frame` is what they say to each other.
 
-use std::path::PathBuf;
+mod contain;
+mod frame;
+mod pool;
+mod process;
+mod serve;
 
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{Document, Workbook};
+
+pub use contain::Containment;
+pub use pool::{Limits, Workers};
+pub use serve::serve;
 
 /// What a worker is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +37,18 @@ pub enum Job {
         /// The name it goes by, a hint only.
         name: String,
     },
+    /// Try what a worker must not be able to do, and tell.
+    Probe,
+}
+
+/// What a worker answers.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Document(Document),
+    Workbook(Workbook),
+    Probe(Containment),
+    /// The file cannot be read; why.
+    Unreadable(String),
 }
 
 /// Why there is no result. The messages are read by the agent.
@@ -37,41 +60,4 @@ pub enum WorkerError {
     /// The worker ran into its limit of time or memory, or crashed; the text says which.
     #[error("{0}")]
     Ended(String),
-}
-
-/// A pool of worker processes.
-#[derive(Debug)]
-pub struct Workers {
-    program: PathBuf,
-}
-
-impl Workers {
-    /// Prepares a pool of at most `count` processes of `program worker`; they start on demand.
-    #[must_use]
-    pub fn new(program: PathBuf, count: usize) -> Self {
-        let _ = count;
-        Self { program }
-    }
-
-    /// Extracts the text of a document.
-    pub async fn document(
-        &self,
-        name: &str,
-        media_type: Option<&str>,
-        bytes: Vec<u8>,
-    ) -> Result<Document, WorkerError> {
-        let _ = (name, media_type, bytes, &self.program);
-        todo!()
-    }
-
-    /// Reads the sheets of a workbook.
-    pub async fn workbook(&self, name: &str, bytes: Vec<u8>) -> Result<Workbook, WorkerError> {
-        let _ = (name, bytes);
-        todo!()
-    }
-}
-
-/// Serves jobs until standard input ends: the whole life of a worker process.
-pub fn serve() -> std::io::Result<()> {
-    todo!()
 }

@@ -1,1 +1,4 @@
 //! The tools, one file each. A tool is listed in [`crate::catalog`].
+
+pub mod extract_document_content;
+pub mod extract_excel_content;

@@ -1,0 +1,254 @@
+//! What a file is, told by its bytes.
+
+use regex::bytes::Regex;
+
+use super::archive::Archive;
+use super::encoding;
+use super::workbook::Format;
+use super::{Unreadable, reason};
+
+/// The kinds that have a reader each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Portable Document Format.
+    Pdf,
+    /// Word 2007 and later.
+    Word,
+    /// A workbook.
+    Book(Format),
+    /// Anything that decodes as text; which kind of text, `plain` finds out.
+    Text,
+}
+
+impl Kind {
+    /// What it is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Pdf => "a PDF",
+            Self::Word => "a Word document",
+            Self::Book(_) => "a workbook",
+            Self::Text => "a text",
+        }
+    }
+}
+
+/// How far into a file its marks are looked for.
+const START: usize = 1024;
+
+/// Beginnings of what is not read, with its name and what to try instead.
+const FOREIGN: &[(&[u8], &str)] = &[
+    (b"\x89PNG\r\n\x1a\n", IMAGE),
+    (b"\xff\xd8\xff", IMAGE),
+    (b"GIF8", IMAGE),
+    (b"BM", "a bitmap image, which holds no text"),
+    (b"II*\0", IMAGE),
+    (b"MM\0*", IMAGE),
+    (b"ID3", AUDIO),
+    (b"\xff\xfb", AUDIO),
+    (b"fLaC", AUDIO),
+    (b"OggS", AUDIO),
+    (b"\x1f\x8b", "a gzip archive; unpack it with `execute_code`"),
+    (b"BZh", "a bzip2 archive; unpack it with `execute_code`"),
+    (b"\xfd7zXZ\0", "an xz archive; unpack it with `execute_code`"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard archive, which cannot be unpacked"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive, which cannot be unpacked"),
+    (b"Rar!", "a RAR archive, which cannot be unpacked"),
+    (b"\x7fELF", "a program"),
+    (b"MZ", "a program"),
+    (b"\0asm", "a WebAssembly module"),
+    (b"SQLite format 3\0", "an SQLite database; query it with `execute_code` (module `sqlite3`)"),
+    (b"PAR1", "a Parquet file"),
+    (b"{\\rtf", "an RTF document, which is not supported; ask for docx, pdf or text"),
+    (b"%!PS", "a PostScript document, which is not supported"),
+    (b"\x1a\x45\xdf\xa3", VIDEO),
+];
+
+const IMAGE: &str = "an image, not a document; it holds no text to extract";
+const AUDIO: &str = "an audio file, not a document";
+const VIDEO: &str = "a video, not a document";
+
+/// Tells what a file is, or why it is not read.
+pub(super) fn detect(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: &[u8],
+) -> Result<Kind, Unreadable> {
+    if bytes.is_empty() {
+        return Err(Unreadable::Empty);
+    }
+    let start = &bytes[..bytes.len().min(START)];
+    if start.windows(5).any(|window| window == b"%PDF-") {
+        return Ok(Kind::Pdf);
+    }
+    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        return container(bytes);
+    }
+    if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
+        return compound(bytes);
+    }
+    if let Some(what) = foreign(bytes) {
+        return Err(Unreadable::Unsupported(what.to_owned()));
+    }
+    if encoding::is_text(bytes) {
+        return Ok(Kind::Text);
+    }
+    let claimed = media_type.map(|media_type| format!(" (declared as `{media_type}`)"));
+    let mut what = format!(
+        "binary data of an unknown kind{}; {} bytes",
+        claimed.unwrap_or_default(),
+        bytes.len()
+    );
+    if let Some(suffix) = suffix(name)
+        && READ.contains(&suffix.as_str())
+    {
+        what = format!("{what}, though its name ends in `.{suffix}`");
+    }
+    Err(Unreadable::Unsupported(what))
+}
+
+/// Suffixes of what is read.
+const READ: &[&str] = &[
+    "pdf", "docx", "xlsx", "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md",
+];
+
+fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    let at =
+        |offset: usize, mark: &[u8]| bytes.get(offset..).is_some_and(|rest| rest.starts_with(mark));
+    if at(0, b"RIFF") && at(8, b"WEBP") {
+        return Some(IMAGE);
+    }
+    if at(0, b"RIFF") {
+        return Some(AUDIO);
+    }
+    if at(4, b"ftyp") {
+        return Some(VIDEO);
+    }
+    if at(257, b"ustar") {
+        return Some("a tar archive; unpack it with `execute_code`");
+    }
+    let text = encoding::is_text(bytes);
+    FOREIGN
+        .iter()
+        // Marks of letters only also start texts.
+        .filter(|(mark, _)| !(text && matches!(*mark, b"BM" | b"MZ" | b"BZh" | b"PAR1" | b"ID3")))
+        .find(|(mark, _)| bytes.starts_with(mark))
+        .map(|(_, what)| *what)
+}
+
+/// Tells ZIP containers apart by their members.
+fn container(bytes: &[u8]) -> Result<Kind, Unreadable> {
+    let mut archive = Archive::open(bytes)?;
+    let types = archive.peek("[Content_Types].xml").unwrap_or_default();
+    let media_type = archive.peek("mimetype").unwrap_or_default();
+    let holds = |mark: &str, member: &str| types.contains(mark) || archive.has(member);
+    let kind = if media_type.contains("opendocument.spreadsheet") {
+        Kind::Book(Format::Ods)
+    } else if holds("sheet.binary", "xl/workbook.bin") {
+        Kind::Book(Format::Xlsb)
+    } else if holds("spreadsheetml", "xl/workbook.xml") {
+        Kind::Book(Format::Xlsx)
+    } else if holds("wordprocessingml", "word/document.xml") {
+        Kind::Word
+    } else {
+        let what = if holds("presentationml", "ppt/presentation.xml") {
+            "a PowerPoint presentation, which is not supported"
+        } else if media_type.contains("epub") {
+            "an EPUB book, which is not supported; its pages are HTML, unpack it with \
+             `execute_code` (module `zipfile`)"
+        } else if media_type.contains("opendocument") {
+            "an OpenDocument file other than a spreadsheet, which is not supported"
+        } else {
+            "a ZIP archive; unpack it with `execute_code` (module `zipfile`)"
+        };
+        return Err(Unreadable::Unsupported(what.to_owned()));
+    };
+    archive.check()?;
+    Ok(kind)
+}
+
+/// Tells OLE compound files apart by the names of their streams.
+fn compound(bytes: &[u8]) -> Result<Kind, Unreadable> {
+    let has = |name: &str| {
+        let wide: String = name.chars().map(|letter| format!("{letter}\\x00")).collect();
+        Regex::new(&format!("(?i-u){wide}\\x00\\x00")).is_ok_and(|mark| mark.is_match(bytes))
+    };
+    if has("EncryptedPackage") {
+        return Err(Unreadable::Encrypted("Office document"));
+    }
+    if has("Workbook") || has("Book") {
+        return Ok(Kind::Book(Format::Xls));
+    }
+    let what = if has("WordDocument") {
+        "a Word 97-2003 document (.doc), which is not supported; ask for docx or pdf"
+    } else if has("PowerPoint Document") {
+        "a PowerPoint 97-2003 presentation, which is not supported"
+    } else if has("__properties_version1.0") {
+        "an Outlook message, which is not supported"
+    } else {
+        return Err(reason::Unreadable::Damaged {
+            kind: "compound file",
+            reason: "it holds no workbook".into(),
+        });
+    };
+    Err(Unreadable::Unsupported(what.to_owned()))
+}
+
+/// Returns the suffix of a name, in lower case, without the dot.
+pub(super) fn suffix(name: &str) -> Option<String> {
+    let base = name.rsplit(['/', '\\']).next()?;
+    let (stem, suffix) = base.rsplit_once('.')?;
+    (!stem.is_empty()).then(|| suffix.to_ascii_lowercase())
+}
+
+/// Notes a name that promises another kind.
+pub(super) fn mismatch(name: &str, kind: &str) -> Option<String> {
+    let suffix = suffix(name)?;
+    let fits: &[&str] = match suffix.as_str() {
+        "pdf" => &["PDF"],
+        "docx" => &["Word"],
+        "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => &["Excel", "OpenDocument"],
+        "csv" | "tsv" => &["CSV", "TSV"],
+        "html" | "htm" => &["HTML"],
+        _ => return None,
+    };
+    (!fits.iter().any(|start| kind.starts_with(start)))
+        .then(|| format!("the name ends in `.{suffix}`, but the content is {kind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suffix_needs_a_dot() {
+        let table = [
+            ("a.CSV", Some("csv"), "case does not matter"),
+            ("happy", None, "ends like a suffix, but is none"),
+            ("dir.d/file", None, "the dot is in the directory"),
+            (".profile", None, "a hidden file"),
+            ("a.tar.gz", Some("gz"), "the last one"),
+        ];
+        for (name, want, why) in table {
+            assert_eq!(suffix(name).as_deref(), want, "{name}: {why}");
+        }
+    }
+
+    #[test]
+    fn bytes_decide_and_reasons_name_the_kind() {
+        let table: &[(&str, &[u8], &str)] = &[
+            ("a.pdf", b"\x89PNG\r\n\x1a\n....", "it is an image"),
+            ("a.txt", b"\x1f\x8b\x08\0\0", "it is a gzip"),
+            ("a.docx", b"PK\x03\x04 broken", "it is a damaged ZIP container"),
+            ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is a damaged compound file"),
+            ("a.xlsx", b"\x01\x02\x03\x04\0\0\0\0", "it is binary data of an unknown kind"),
+            ("a.mp4", b"\0\0\0\x18ftypmp42\0\0", "it is a video"),
+            ("a.csv", b"", "the file is empty"),
+        ];
+        for (name, bytes, want) in table {
+            let reason = detect(name, None, bytes).unwrap_err().to_string();
+            assert!(reason.starts_with(want), "{name}: {reason}");
+        }
+        assert_eq!(detect("a.bin", None, b"x\n%PDF-1.7"), Ok(Kind::Pdf), "junk before the mark");
+        assert_eq!(detect("a.txt", None, b"MZ is a TLD"), Ok(Kind::Text), "letters are text");
+    }
+}

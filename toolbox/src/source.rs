@@ -1,0 +1,119 @@
+//! Where a tool's file comes from: a path of the workspace, or a URL.
+
+use camino::Utf8Path;
+use url::Url;
+use wildgym_sandbox::web::{Request, Response};
+use wildgym_sandbox::workspace::relative;
+
+use crate::error::ToolError;
+use crate::footprint::Footprint;
+use crate::tool::CallContext;
+
+/// The largest file that is read, in bytes.
+const LIMIT: u64 = 64 << 20;
+
+/// A file with what is known about it.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The name it goes by.
+    pub name: String,
+    /// Media type that a server declared.
+    pub media_type: Option<String>,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// Returns what a call touches that reads from `place`.
+pub(crate) fn footprint(place: &str) -> Footprint {
+    if is_remote(place) {
+        return Footprint::none();
+    }
+    // A path that cannot be is refused later; as written it counts as the whole workspace.
+    let path = local(place);
+    Footprint::reads_file(relative(path).as_deref().unwrap_or(path))
+}
+
+/// Reads a file of the workspace or downloads it.
+pub(crate) async fn load(context: &CallContext, place: &str) -> Result<Source, ToolError> {
+    let place = place.trim();
+    if is_remote(place) {
+        return download(context, place).await;
+    }
+    let path = local(place);
+    let bytes = context.sandbox.workspace.read(path, LIMIT)?;
+    Ok(Source { name: path.file_name().unwrap_or(place).to_owned(), media_type: None, bytes })
+}
+
+async fn download(context: &CallContext, place: &str) -> Result<Source, ToolError> {
+    let url = Url::parse(place)
+        .map_err(|error| ToolError::Failed(format!("`{place}` is not a URL: {error}")))?;
+    let web = context.sandbox.web.as_ref().ok_or(wildgym_sandbox::web::WebError::NoWeb)?;
+    let response = web.send(Request::get(url), context.now, &context.accesses).await?;
+    if !(200..300).contains(&response.status) {
+        return Err(ToolError::Failed(format!(
+            "`{place}` was not downloaded: the server answered {}",
+            response.status
+        )));
+    }
+    if response.body.len() as u64 > LIMIT {
+        return Err(ToolError::Failed(format!("`{place}` has more than {} MiB", LIMIT >> 20)));
+    }
+    Ok(Source {
+        name: name_of(&response),
+        media_type: response.header("content-type").map(str::to_owned),
+        bytes: response.body.to_vec(),
+    })
+}
+
+/// The last part of the path, or the host where there is none.
+fn name_of(response: &Response) -> String {
+    let last = response.url.path_segments().and_then(|mut parts| parts.rfind(|p| !p.is_empty()));
+    last.or(response.url.host_str()).unwrap_or("document").to_owned()
+}
+
+/// Whether a place is meant as a URL of the network.
+fn is_remote(place: &str) -> bool {
+    let place = place.trim_start();
+    place.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.eq_ignore_ascii_case("file")
+            && !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+/// The path that is meant; `file://` is one more way to write it.
+fn local(place: &str) -> &Utf8Path {
+    let place = place.trim();
+    Utf8Path::new(place.strip_prefix("file://").unwrap_or(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_and_paths_are_told_apart() {
+        let table = [
+            ("https://example.test/a.pdf", true, "a URL"),
+            ("HTTP://example.test", true, "case does not matter"),
+            ("ftp://example.test/a", true, "a URL that the web refuses"),
+            ("data/a.pdf", false, "a path"),
+            ("http.txt", false, "a name that starts like a URL"),
+            ("a://b", true, "some scheme"),
+            ("dir with spaces://x", false, "no scheme"),
+            ("file:///workspace/a.pdf", false, "a path, written as a URL"),
+        ];
+        for (place, want, why) in table {
+            assert_eq!(is_remote(place), want, "{place}: {why}");
+        }
+        assert_eq!(local("file:///workspace/a.pdf"), "/workspace/a.pdf");
+    }
+
+    #[test]
+    fn spellings_of_one_file_have_one_footprint() {
+        assert_eq!(footprint("/workspace/a.csv"), footprint("./a.csv"));
+        assert_eq!(footprint("https://example.test/a.csv"), Footprint::none());
+        let all = Footprint::writes_workspace();
+        assert!(footprint("../x").conflicts_with(&all), "what climbs waits for everything");
+    }
+}

@@ -1,0 +1,96 @@
+//! Text out of a document, from the workspace or the web.
+//!
+//! What the file is, its bytes decide, in a worker process. The whole text is returned;
+//! the door cuts what is too long and says where the rest is.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use wildgym_sandbox::documents::{Document, passages};
+
+use crate::error::ToolError;
+use crate::footprint::Footprint;
+use crate::source;
+use crate::tool::{CallContext, Category, Output, Tool};
+
+/// Reads the text of a document.
+#[derive(Debug, Default)]
+pub struct ExtractDocumentContent;
+
+/// Arguments of [`ExtractDocumentContent`].
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Path of the document in the workspace (`data/report.pdf`), or an http(s) URL.
+    document_path: String,
+    /// What you want to know. If given, only the passages of a long document that match its
+    /// words are returned, with their pages; leave it out to get the whole text.
+    #[serde(default)]
+    query: Option<String>,
+}
+
+impl Tool for ExtractDocumentContent {
+    const NAME: &'static str = "extract_document_content";
+    const DESCRIPTION: &'static str = "Return the text of a document: CSV and TSV (rows as they \
+        stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), docx, \
+        HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
+        the type is told from the content, not the name. Images, audio, archives and \
+        password-protected files are refused with the reason.";
+    const CATEGORY: Category = Category::FileProcessing;
+    const EXAMPLE: &'static str = r#"{"document_path": "report.pdf", "query": "total revenue"}"#;
+    type Args = Args;
+
+    fn footprint(&self, args: &Args) -> Footprint {
+        source::footprint(&args.document_path)
+    }
+
+    fn cost(&self, _: &Args) -> Duration {
+        Duration::from_secs(2)
+    }
+
+    async fn call(&self, context: &CallContext, args: Args) -> Result<Output, ToolError> {
+        let file = source::load(context, &args.document_path).await?;
+        let workers = &context.sandbox.host.workers;
+        let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
+        Ok(shown(&file.name, &document, args.query.as_deref()).into())
+    }
+}
+
+/// Writes what the agent reads: the kind, the notes, then the text or its passages.
+fn shown(name: &str, document: &Document, query: Option<&str>) -> String {
+    let mut text = format!("`{name}`: {}", document.kind);
+    for note in &document.notes {
+        text.push_str("\n- ");
+        text.push_str(note);
+    }
+    let query = query.map(str::trim).filter(|query| !query.is_empty());
+    let found = query.and_then(|query| passages(&document.text, query));
+    if let (Some(_), None) = (query, &found) {
+        text.push_str("\n- the whole text: it is short, or holds no word of the query");
+    }
+    text.push_str("\n\n");
+    text.push_str(found.as_deref().unwrap_or(&document.text));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_come_before_the_text() {
+        let document =
+            Document { kind: "CSV (Big5)".into(), text: "a,b".into(), notes: vec!["1 row".into()] };
+        assert_eq!(shown("q.csv", &document, None), "`q.csv`: CSV (Big5)\n- 1 row\n\na,b");
+        let asked = shown("q.csv", &document, Some("zeppelin"));
+        assert!(asked.ends_with("holds no word of the query\n\na,b"), "{asked}");
+    }
+
+    #[test]
+    fn parameters_that_it_does_not_have_are_refused() {
+        let error = serde_json::from_str::<Args>(r#"{"document_path": "a", "pages": [1]}"#);
+        assert!(error.unwrap_err().to_string().contains("unknown field `pages`"));
+        assert!(serde_json::from_str::<Args>(r#"{"document_path": "a", "query": null}"#).is_ok());
+    }
+}
