@@ -1,1 +1,8 @@
 //! The tools, one file each. A tool is listed in [`crate::catalog`].
+
+pub mod scrape;
+pub mod search_serper;
+pub mod search_wiki;
+
+#[cfg(test)]
+mod web_fixture;
