@@ -1,1 +1,11 @@
-//! wildgym.
+//! The gym itself: agents, models, judges, the runner, the store and the reports.
+//!
+//! The modules lie on floors of their own, and an import goes down, never up:
+//! `record`, `verdict`, `metrics` are plain data and arithmetic; `model` and `store`
+//! speak to endpoints and disks; `agent` and `judge` act on them; `runner` makes
+//! trials out of plans; `report` reads what is stored; `cli` alone prints, reads the
+//! environment and exits.
+
+pub mod record;
+pub mod store;
+pub mod verdict;

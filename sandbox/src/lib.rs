@@ -18,6 +18,7 @@ pub mod sandbox;
 pub mod scratch;
 pub mod seed;
 pub mod web;
+pub mod work;
 pub mod worker;
 pub mod workspace;
 

@@ -17,7 +17,7 @@ pub mod tool;
 pub mod tools;
 
 pub use catalog::Catalog;
-pub use door::{Call, Interceptor, Reply, Toolbox};
+pub use door::{Bounds, Call, Decision, Incoming, Interceptor, Reply, SandboxLost, Toolbox};
 pub use error::{Blame, ToolError};
 pub use footprint::Footprint;
 pub use tool::{CallContext, Category, Output, Tool};

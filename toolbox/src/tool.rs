@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -12,9 +13,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wildgym_sandbox::web::AccessLog;
+use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::{Sandbox, Seed};
 
-use crate::door::{Ingress, Toolbox};
+use crate::door::{Call, Ingress, Reply, SandboxLost, Toolbox};
 use crate::error::ToolError;
 use crate::footprint::Footprint;
 
@@ -95,6 +97,38 @@ pub struct CallContext {
     pub accesses: AccessLog,
     /// The door, for calls that this call makes itself.
     pub toolbox: Arc<Toolbox>,
+    /// How many calls it made itself.
+    pub(crate) children: AtomicU64,
+    /// What came of them.
+    pub(crate) made: Mutex<Vec<Reply>>,
+    /// The attempt's clock and its own; it holds a share of each.
+    pub(crate) clocks: [Arc<WorkClock>; 2],
+}
+
+impl CallContext {
+    /// Waits for something that the harness rations, such as a core, without counting
+    /// the time against any limit.
+    pub async fn waiting<T>(&self, future: impl Future<Output = T>) -> T {
+        let paused = self.clocks.each_ref().map(|clock| clock.pause());
+        let value = future.await;
+        drop(paused);
+        value
+    }
+
+    /// Makes a call on behalf of this one and returns what the agent's code gets to
+    /// read: the text, or the text of an error.
+    pub async fn call(&self, call: Call) -> Result<Result<String, String>, SandboxLost> {
+        let reply = self.toolbox.call_child(self, call).await?;
+        let text = reply.text.clone();
+        let failed = reply.error.is_some();
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).push(reply);
+        Ok(if failed { Err(text) } else { Ok(text) })
+    }
+
+    /// Takes out what came of its own calls.
+    pub(crate) fn take_children(&self) -> Vec<Reply> {
+        std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl fmt::Debug for CallContext {

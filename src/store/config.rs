@@ -1,0 +1,202 @@
+//! `run.toml`: everything that can move a score.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Write;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use wildgym_tasks::scenario::Language;
+use wildgym_tasks::task::{Limits, Milestone};
+use wildgym_tasks::{Answer, Factor, Scenario, Variant};
+
+use super::{Blobs, StoreError};
+use crate::record::FORMAT;
+
+/// The contents of `run.toml`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// Version of the format of this directory.
+    pub format: u32,
+    /// Version of the program that made the run.
+    pub wildgym: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// The suite.
+    pub suite: SuiteRef,
+    /// What is tried.
+    pub plan: Plan,
+    /// Under which conditions, by name.
+    pub conditions: BTreeMap<String, Condition>,
+    /// Limits of every attempt, which a task may change.
+    pub limits: Limits,
+    /// Limits of every call.
+    pub bounds: BoundsConfig,
+    /// The tools that were offered.
+    pub tools: ToolsRef,
+    /// Who judges.
+    pub judge: JudgeConfig,
+    /// The network that trials see.
+    pub web: String,
+}
+
+/// The suite of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteRef {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Digest of its files.
+    pub digest: String,
+    /// Name of a built-in suite, or the path of its folder.
+    pub source: String,
+    /// Blob with what judges and reports need of its tasks ([`TaskData`] by id, as JSON).
+    pub tasks: String,
+}
+
+/// What judges and reports need of a task, so that they work from the store alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskData {
+    /// One line for listings.
+    pub title: String,
+    /// The kind of task.
+    pub scenario: Scenario,
+    /// A part of the scenario.
+    #[serde(default)]
+    pub subset: Option<String>,
+    /// Field of life.
+    pub domain: String,
+    /// Language of request and answer.
+    pub language: Language,
+    /// How the task is de-idealised.
+    pub factors: BTreeSet<Factor>,
+    /// The reference answer.
+    pub answer: Answer,
+    /// Steps on the way.
+    #[serde(default)]
+    pub milestones: Vec<Milestone>,
+}
+
+/// What is tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Tasks, in order.
+    pub tasks: Vec<String>,
+    /// Factors to idealise, each set a variant; of a set a task gets what it has.
+    pub variants: Vec<Variant>,
+    /// Trials of each task and variant.
+    pub k: u32,
+    /// The run's seed.
+    pub seed: u64,
+    /// Attempts at a trial before it counts as lost.
+    pub attempts: u32,
+}
+
+/// What a run varies beside the task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// Name of the agent.
+    pub agent: String,
+    /// Its model, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelConfig>,
+}
+
+/// A model and its settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// Name that the endpoint knows.
+    pub name: String,
+    /// Base URL of the endpoint.
+    pub base_url: String,
+    /// Environment variable that holds the key; the key itself is never stored.
+    pub key_env: String,
+    /// Sampling temperature.
+    pub temperature: f64,
+    /// Most tokens of a reply.
+    pub max_tokens: u32,
+    /// More fields of the request.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+}
+
+/// Limits of every call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundsConfig {
+    /// Working time in seconds.
+    pub seconds: u64,
+    /// Bytes of a result that the agent reads.
+    pub bytes: usize,
+}
+
+/// The tools that were offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolsRef {
+    /// Their names, in order.
+    pub names: Vec<String>,
+    /// Blob with their schemas in OpenAI form; the digest pins them.
+    pub schemas: String,
+}
+
+/// Who judges.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JudgeConfig {
+    /// Name of the judge, which is also the name of its file in `verdicts/`.
+    pub name: String,
+}
+
+impl RunConfig {
+    pub(super) fn write(&self, root: &Utf8Path) -> Result<(), StoreError> {
+        let path = root.join("run.toml");
+        let text = toml::to_string(self).map_err(|error| StoreError::Corrupt {
+            path: path.clone(),
+            line: 0,
+            reason: error.to_string(),
+        })?;
+        let mut part = tempfile::NamedTempFile::new_in(root).map_err(StoreError::io(root))?;
+        part.write_all(text.as_bytes()).map_err(StoreError::io(&path))?;
+        part.persist(&path).map_err(|failed| StoreError::io(&path)(failed.error))?;
+        Ok(())
+    }
+
+    pub(super) fn read(root: &Utf8Path) -> Result<Self, StoreError> {
+        /// The one field that every version has.
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let path: Utf8PathBuf = root.join("run.toml");
+        let text = fs::read_to_string(&path).map_err(StoreError::io(&path))?;
+        let corrupt = |error: &toml::de::Error| StoreError::Corrupt {
+            path: path.clone(),
+            line: error.span().map_or(0, |span| text[..span.start].matches('\n').count() + 1),
+            reason: error.message().to_owned(),
+        };
+        let version: Version = toml::from_str(&text).map_err(|error| corrupt(&error))?;
+        if version.format > FORMAT {
+            return Err(StoreError::Newer { path, found: version.format, known: FORMAT });
+        }
+        toml::from_str(&text).map_err(|error| corrupt(&error))
+    }
+
+    /// Reads what judges and reports need of the tasks.
+    pub fn tasks(&self, blobs: &Blobs) -> Result<BTreeMap<String, TaskData>, StoreError> {
+        let bytes = blobs.get(&self.suite.tasks)?;
+        serde_json::from_slice(&bytes).map_err(|error| StoreError::Corrupt {
+            path: Utf8PathBuf::from(format!("blobs/{}", self.suite.tasks)),
+            line: error.line(),
+            reason: error.to_string(),
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! JSON Lines whose last line may be torn.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+
+use camino::Utf8Path;
+use serde::de::DeserializeOwned;
+
+use super::StoreError;
+
+/// How much of a file's end is read at first when only its last line is wanted.
+const TAIL: u64 = 16 << 10;
+
+/// Reads every complete line; what follows the last newline does not count.
+pub(super) fn read<T: DeserializeOwned>(path: &Utf8Path) -> Result<Vec<T>, StoreError> {
+    let bytes = fs::read(path).map_err(StoreError::io(path))?;
+    complete(&bytes)
+        .enumerate()
+        .map(|(index, line)| {
+            serde_json::from_slice(line).map_err(|error| StoreError::Corrupt {
+                path: path.to_owned(),
+                line: index + 1,
+                reason: error.to_string(),
+            })
+        })
+        .collect()
+}
+
+/// Returns the last complete line, reading only the end of the file.
+pub(super) fn last(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut file = File::open(path).map_err(StoreError::io(path))?;
+    let length = file.metadata().map_err(StoreError::io(path))?.len();
+    let mut wanted = TAIL;
+    loop {
+        let from = length.saturating_sub(wanted);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from))
+            .and_then(|_| file.read_to_end(&mut bytes))
+            .map_err(StoreError::io(path))?;
+        let line = complete(&bytes).next_back().map(<[u8]>::to_vec);
+        // A line that starts where the reading started may be the end of a longer one.
+        let whole = line.as_ref().is_some_and(|line| line.len() + 1 < bytes.len());
+        if whole || from == 0 {
+            return Ok(line);
+        }
+        wanted = wanted.saturating_mul(8);
+    }
+}
+
+/// Cuts off what follows the last newline, so that a writer can go on.
+pub(super) fn cut_torn_end(path: &Utf8Path) -> Result<(), StoreError> {
+    let bytes = fs::read(path).map_err(StoreError::io(path))?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |index| index + 1);
+    if whole < bytes.len() {
+        let file = File::options().write(true).open(path).map_err(StoreError::io(path))?;
+        file.set_len(whole as u64).map_err(StoreError::io(path))?;
+    }
+    Ok(())
+}
+
+fn complete(bytes: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').unwrap_or(0);
+    bytes[..whole].split(|&byte| byte == b'\n').filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_line_does_not_count_and_is_cut_before_writing_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("x.jsonl");
+        let long = format!("\"{}\"", "y".repeat(100_000));
+        //         content                     lines  last                    why
+        let table = [
+            (String::new(), 0, None, "empty"),
+            ("1".to_owned(), 0, None, "one torn line"),
+            ("1\n2".to_owned(), 1, Some("1".to_owned()), "torn after a whole one"),
+            ("1\n2\n".to_owned(), 2, Some("2".to_owned()), "whole"),
+            (format!("1\n{long}\n"), 2, Some(long.clone()), "last line longer than the tail"),
+            (format!("1\n{long}\n{long}"), 2, Some(long), "long and torn"),
+        ];
+        for (content, count, end, why) in table {
+            fs::write(&path, &content).unwrap();
+            assert_eq!(read::<serde_json::Value>(&path).unwrap().len(), count, "{why}");
+            assert_eq!(last(&path).unwrap(), end.map(String::into_bytes), "{why}");
+            cut_torn_end(&path).unwrap();
+            let kept = fs::read_to_string(&path).unwrap();
+            assert!(
+                content.starts_with(&kept) && (kept.is_empty() || kept.ends_with('\n')),
+                "{why}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_broken_line_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("x.jsonl");
+        fs::write(&path, "1\n{\n").unwrap();
+        let error = read::<serde_json::Value>(&path).unwrap_err().to_string();
+        assert!(error.contains("x.jsonl` line 2: EOF while parsing"), "{error}");
+    }
+}

@@ -1,0 +1,158 @@
+//! A run on disk: one directory, append-only, safe to kill at any time.
+//!
+//! ```text
+//! run.toml                     everything that can move a score
+//! lock                         held by the one writer
+//! trials/<condition>/<task>/<variant>/<k>.<attempt>.jsonl
+//! blobs/<digest>               long texts, files, task data; named by content
+//! verdicts/<judge>.jsonl
+//! ```
+//!
+//! A transcript is finished when its last complete line is an outcome. A line without
+//! its newline does not count, an attempt that died is never appended to, and a blob
+//! appears under its name only when it is whole. So whatever kills the process, what
+//! was finished stays finished. This module decides nothing about trials; it keeps
+//! and finds them.
+
+mod blobs;
+mod config;
+mod index;
+mod lines;
+mod lock;
+mod transcript;
+mod verdicts;
+
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+pub use blobs::Blobs;
+pub use config::{
+    BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef, TaskData,
+    ToolsRef,
+};
+pub use index::{Index, Stored, Trial};
+pub use lock::Lock;
+pub use transcript::Transcript;
+pub use verdicts::Verdicts;
+
+/// Why a run cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file system refused.
+    #[error("cannot access `{path}`: {source}")]
+    Io {
+        /// The file or directory.
+        path: Utf8PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no run in that directory.
+    #[error("there is no run in `{0}`: it has no `run.toml`")]
+    NoRun(Utf8PathBuf),
+    /// A new run was to be made where something is already.
+    #[error("`{0}` exists already")]
+    Exists(Utf8PathBuf),
+    /// Another process writes the run.
+    #[error("`{path}` is being written by {holder}")]
+    Locked {
+        /// The run.
+        path: Utf8PathBuf,
+        /// Who holds the lock, as it said itself.
+        holder: String,
+    },
+    /// A stored file does not say what it should.
+    #[error("`{path}` line {line}: {reason}")]
+    Corrupt {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Line number, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The run was written by a newer program.
+    #[error("`{path}` has format {found}, and this program reads format {known}")]
+    Newer {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format that this program knows.
+        known: u32,
+    },
+}
+
+impl StoreError {
+    /// Says which file an error of the file system is about.
+    fn io(path: &Utf8Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+}
+
+/// A run's directory, to read from.
+#[derive(Debug, Clone)]
+pub struct Store {
+    root: Utf8PathBuf,
+}
+
+impl Store {
+    /// Opens the run in `root`.
+    pub fn open(root: &Utf8Path) -> Result<Self, StoreError> {
+        if !root.join("run.toml").is_file() {
+            return Err(StoreError::NoRun(root.to_owned()));
+        }
+        Ok(Self { root: root.to_owned() })
+    }
+
+    /// Makes a new run in `root`, which must not exist or be empty, and takes its lock.
+    ///
+    /// `run.toml` is written last and at once, so a directory either is a run or is not.
+    pub fn create(root: &Utf8Path, config: &RunConfig) -> Result<(Self, Lock), StoreError> {
+        std::fs::create_dir_all(root).map_err(StoreError::io(root))?;
+        if root.join("run.toml").exists() {
+            return Err(StoreError::Exists(root.to_owned()));
+        }
+        let lock = Lock::take(root)?;
+        let store = Self { root: root.to_owned() };
+        for folder in ["trials", "blobs", "verdicts"] {
+            let path = root.join(folder);
+            std::fs::create_dir_all(&path).map_err(StoreError::io(&path))?;
+        }
+        config.write(root)?;
+        Ok((store, lock))
+    }
+
+    /// Takes the writer's lock.
+    pub fn lock(&self) -> Result<Lock, StoreError> {
+        Lock::take(&self.root)
+    }
+
+    /// Returns the directory.
+    #[must_use]
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// Reads `run.toml`.
+    pub fn config(&self) -> Result<RunConfig, StoreError> {
+        RunConfig::read(&self.root)
+    }
+
+    /// Returns the blobs.
+    #[must_use]
+    pub fn blobs(&self) -> Blobs {
+        Blobs::new(&self.root)
+    }
+
+    /// Finds every attempt and how it ended.
+    pub fn index(&self) -> Result<Index, StoreError> {
+        Index::read(&self.root)
+    }
+
+    /// Opens the verdicts of a judge for appending.
+    pub fn verdicts(&self, judge: &str) -> Result<Verdicts, StoreError> {
+        Verdicts::open(&self.root, judge)
+    }
+}

@@ -1,0 +1,152 @@
+//! The one door for tool calls.
+//!
+//! Every call goes through here, in this order: is the name known; its ingress
+//! number; what the interceptors decide; then, under the call's time limit: a delay or
+//! a loss, the arguments against their schema, the work itself; what the interceptors
+//! change of the reply; the cap on its length. A tool's own failure is a result that
+//! the agent reads. Only a broken sandbox ends the attempt.
+//!
+//! Calls of one round run side by side unless their footprints conflict; numbers,
+//! logical times and chances are given out in the order asked before any of them
+//! starts, and the results go back in that order.
+
+mod arguments;
+mod cap;
+mod intercept;
+mod round;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use wildgym_sandbox::Sandbox;
+use wildgym_sandbox::web::Access;
+use wildgym_sandbox::work::WorkClock;
+
+use crate::catalog::Catalog;
+
+pub use intercept::{Decision, Incoming, Interceptor};
+
+/// The number of a call, settled when it is taken in: the order asked, from 1. A
+/// call made from executed code has the number of its parent and its own: `7.2`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Ingress(pub String);
+
+impl fmt::Display for Ingress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A call, as asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The id that the model gave it.
+    pub id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// The arguments, as the model wrote them: JSON, one hopes.
+    pub arguments: String,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Reply {
+    /// Its number.
+    pub ingress: Ingress,
+    /// The call.
+    pub call: Call,
+    /// What the agent reads.
+    pub text: String,
+    /// Kind of the error, where the text is one.
+    pub error: Option<&'static str>,
+    /// Workspace path of the full text, where the text was cut.
+    pub full: Option<String>,
+    /// Logical time at which it started.
+    pub clock: Timestamp,
+    /// Logical time that it took.
+    pub cost: Duration,
+    /// What it sent over the network.
+    pub accesses: Vec<Access>,
+    /// What interceptors noted.
+    pub notes: Vec<Value>,
+    /// Calls that it made itself, in order.
+    pub children: Vec<Reply>,
+    /// Working time.
+    pub took: Duration,
+}
+
+/// Bounds of every call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Working time of a call.
+    pub time: Duration,
+    /// Bytes of a result that the agent reads; the full text goes to the workspace.
+    pub text: usize,
+}
+
+impl Default for Bounds {
+    /// 180 s and 32 KiB.
+    fn default() -> Self {
+        Self { time: Duration::from_secs(180), text: 32 << 10 }
+    }
+}
+
+/// The sandbox is gone, and with it the attempt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SandboxLost(pub String);
+
+/// The tools of one attempt and the sandbox they act in.
+pub struct Toolbox {
+    sandbox: Arc<Sandbox>,
+    catalog: Arc<Catalog>,
+    interceptors: Vec<Arc<dyn Interceptor>>,
+    bounds: Bounds,
+    work: Arc<WorkClock>,
+    taken: AtomicU64,
+}
+
+impl fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Toolbox").field("catalog", &self.catalog).finish_non_exhaustive()
+    }
+}
+
+impl Toolbox {
+    /// Opens a door to the tools of `catalog` in a sandbox.
+    #[must_use]
+    pub fn new(
+        sandbox: Arc<Sandbox>,
+        catalog: Arc<Catalog>,
+        interceptors: Vec<Arc<dyn Interceptor>>,
+        bounds: Bounds,
+        work: Arc<WorkClock>,
+    ) -> Self {
+        Self { sandbox, catalog, interceptors, bounds, work, taken: AtomicU64::new(0) }
+    }
+
+    /// Returns the sandbox.
+    #[must_use]
+    pub fn sandbox(&self) -> &Arc<Sandbox> {
+        &self.sandbox
+    }
+
+    /// Returns the tools.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Makes one call.
+    pub async fn call(self: &Arc<Self>, call: Call) -> Result<Reply, SandboxLost> {
+        let number = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
+        let ingress = Ingress(number.to_string());
+        let seed = self.sandbox.seed.child("call", number);
+        self.pass(self.take(ingress, seed, call)).await
+    }
+}
