@@ -13,7 +13,11 @@ const NEAR: usize = 3;
 
 /// Returns all tools of this program. A new tool is one line here.
 fn all() -> Vec<Arc<dyn AnyTool>> {
-    vec![]
+    vec![
+        Arc::new(crate::tools::search_serper::SearchSerper),
+        Arc::new(crate::tools::search_wiki::SearchWiki),
+        Arc::new(crate::tools::scrape::Scrape),
+    ]
 }
 
 /// A tool with what is derived from it once.

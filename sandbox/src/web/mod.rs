@@ -9,6 +9,7 @@
 
 mod address;
 mod hermetic;
+mod markup;
 mod media;
 mod page;
 mod pages;

@@ -10,13 +10,11 @@ use dom_smoothie::Readability;
 use jiff::civil::Date;
 use url::Url;
 
+use super::markup::{is_too_deep, without_tags};
 use super::search::declared_date;
 
 /// Elements that are no part of a page's content.
 const CHROME: &str = "script, style, noscript, template, nav, iframe, svg, form button";
-
-/// Deeper pages are given as plain text: converters recurse.
-const DEEPEST: usize = 256;
 
 /// The least share of a page's text that counts as its main part, in percent.
 const MAIN_SHARE: usize = 60;
@@ -36,16 +34,14 @@ pub struct Page {
 #[must_use]
 pub fn read_page(html: &str, url: &Url) -> Page {
     let date = declared_date(html);
+    if is_too_deep(html) {
+        return Page { title: String::new(), date, markdown: without_tags(html) };
+    }
     let Ok(mut reader) = Readability::new(html, Some(url.as_str()), None) else {
         return Page { title: String::new(), date, markdown: String::new() };
     };
     let title = reader.doc.select("title").text().split_whitespace().collect::<Vec<_>>().join(" ");
     reader.doc.select(CHROME).remove();
-    if too_deep(&reader) {
-        let text = reader.doc.select("body").text();
-        let markdown = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        return Page { title, date, markdown };
-    }
     for (selector, attribute) in [("a[href]", "href"), ("img[src]", "src")] {
         for node in reader.doc.select(selector).nodes() {
             if let Some(Ok(target)) = node.attr(attribute).map(|target| url.join(&target)) {
@@ -67,32 +63,6 @@ pub fn read_page(html: &str, url: &Url) -> Page {
 /// Counts the characters that a reader sees.
 fn visible(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
-}
-
-/// Returns whether some element has more ancestors than a converter can bear. Walks
-/// the tree step by step, without recursion.
-fn too_deep(reader: &Readability) -> bool {
-    let mut depth = 0_usize;
-    let mut node = reader.doc.root();
-    loop {
-        if let Some(child) = node.first_child() {
-            depth += 1;
-            if depth > DEEPEST {
-                return true;
-            }
-            node = child;
-            continue;
-        }
-        loop {
-            if let Some(next) = node.next_sibling() {
-                node = next;
-                break;
-            }
-            let Some(parent) = node.parent() else { return false };
-            depth -= 1;
-            node = parent;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn joined(blocks: &[Block<'_>], chosen: &[usize]) -> String {
             out.push('\n');
         }
         out.push_str(block.text);
-        out.push_str(if block.head.is_some() && chosen.contains(&(number + 1)) {
+        out.push_str(if block.head.is_some() && chosen.binary_search(&(number + 1)).is_ok() {
             "\n"
         } else {
             "\n\n"

@@ -32,7 +32,7 @@ const BEGINNING: usize = 1_500;
 const ERROR_TEXT: usize = 600;
 
 /// How much of a page is parsed, in bytes.
-const PARSED: usize = 8 << 20;
+const PARSED: usize = 4 << 20;
 
 /// Reads a page of the web.
 #[derive(Debug, Default)]
@@ -97,7 +97,7 @@ fn address(written: &str) -> Result<Url, ToolError> {
     }
     let parsed = match Url::parse(written) {
         // `tides.test:80/a` reads as a scheme, and is none.
-        Ok(url) if url.has_host() || !written.contains('.') => Ok(url),
+        Ok(url) if !url.scheme().contains('.') => Ok(url),
         Ok(_) | Err(url::ParseError::RelativeUrlWithoutBase) => {
             if written.starts_with(['/', '.']) || written.contains(char::is_whitespace) {
                 Err(url::ParseError::RelativeUrlWithoutBase)
@@ -282,7 +282,7 @@ mod tests {
             ("http://", "give a whole address"),
             ("file:///etc/passwd", "local files"),
             ("javascript:alert(1)", "only `http` and `https`"),
-            ("mailto:a@news.test", "news.test"),
+            ("mailto:a@news.test", "only `http` and `https`"),
             ("http://127.0.0.1/", "addresses are not served"),
         ];
         for (url, want) in table {

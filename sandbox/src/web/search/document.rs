@@ -7,6 +7,8 @@ use regex::Regex;
 use scraper::{ElementRef, Html, Node, Selector};
 use serde::{Deserialize, Serialize};
 
+use crate::web::markup::{is_too_deep, without_tags};
+
 /// Elements whose text is no part of what a page says.
 const SILENT: &[&str] =
     &["script", "style", "noscript", "template", "nav", "footer", "head", "svg", "iframe"];
@@ -78,6 +80,9 @@ pub(super) struct PageText {
 
 /// Reads an HTML page.
 pub(super) fn read(html: &str) -> PageText {
+    if is_too_deep(html) {
+        return PageText { text: without_tags(html), ..PageText::default() };
+    }
     let page = Html::parse_document(html);
     let first = |selector: &str| select(&page, selector).first().map(|found| text_of(*found));
     let title = first("title").or_else(|| first("h1")).unwrap_or_default();

@@ -20,8 +20,8 @@ use crate::web::hermetic::HermeticError;
 /// Part of every digest: a change of what is indexed, or how, is a new number.
 const FORMAT: &str = "wildgym search index 1";
 
-/// Memory that indexing may use before it spills, in bytes.
-const BUDGET: usize = 256 << 20;
+/// Memory that indexing plans with, in bytes; it may use more.
+const BUDGET: usize = 48 << 20;
 
 /// The fields of the index.
 #[derive(Debug, Clone, Copy)]

@@ -72,15 +72,15 @@ impl Query {
     fn add_word(&mut self, word: &str, minus: bool) {
         if let Some(site) = word.strip_prefix("site:") {
             let host = site.split('/').next().unwrap_or_default();
-            if let Some(host) = crate::web::address::host_name(host) {
-                if minus { &mut self.excluded_sites } else { &mut self.sites }.push(host);
-            }
-        } else if !word.contains(char::is_alphanumeric) || matches!(word, "or" | "and") && !minus {
-        } else if minus {
-            self.excluded.push(word.to_owned());
-        } else {
-            self.text.push(word.to_owned());
+            let sites = if minus { &mut self.excluded_sites } else { &mut self.sites };
+            sites.extend(crate::web::address::host_name(host));
+            return;
         }
+        let operator = !minus && matches!(word, "or" | "and");
+        if operator || !word.contains(char::is_alphanumeric) {
+            return;
+        }
+        if minus { &mut self.excluded } else { &mut self.text }.push(word.to_owned());
     }
 }
 
