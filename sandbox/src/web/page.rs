@@ -49,9 +49,10 @@ pub fn read_page(html: &str, url: &Url) -> Page {
             }
         }
     }
-    let body = reader.doc.select("body");
-    let whole = body.inner_html().to_string();
-    let length = visible(&body.text());
+    let (whole, length) = {
+        let body = reader.doc.select("body");
+        (body.inner_html().to_string(), visible(&body.text()))
+    };
     let main = reader
         .parse()
         .ok()

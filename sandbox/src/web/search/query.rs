@@ -80,7 +80,8 @@ impl Query {
         if operator || !word.contains(char::is_alphanumeric) {
             return;
         }
-        if minus { &mut self.excluded } else { &mut self.text }.push(word.to_owned());
+        let texts = if minus { &mut self.excluded } else { &mut self.text };
+        texts.push(word.to_owned());
     }
 }
 
