@@ -3,9 +3,22 @@
 //! Every byte that an attempt sends or receives goes through [`Web::send`], whoever
 //! asks: a retrieval tool, a document download, executed code. So the block list,
 //! the limits and the access log are each written once. This file holds what a
-//! request and a reply are; `hermetic` holds the small internet that answers them.
+//! request and a reply are and follows redirects; `hermetic` holds the small internet
+//! that answers. [`decode`], [`read_page`] and [`passages`] make readable text of what
+//! came back.
 
+mod address;
 mod hermetic;
+mod markup;
+mod media;
+mod page;
+mod pages;
+mod passages;
+mod reply;
+mod search;
+mod serper;
+mod service;
+mod wiki;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -15,7 +28,22 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use address::BlockList;
+use reply::Reply;
+
 pub use hermetic::{Hermetic, HermeticError};
+pub use media::{decode, is_text, media_type};
+pub use page::{Page, read_page};
+pub use passages::{Passages, passages};
+
+/// How many redirects one request may take.
+const MAX_REDIRECTS: u32 = 10;
+
+/// Largest body of a reply, in bytes.
+const MAX_BODY: u64 = 32 << 20;
+
+/// Longest URL, in bytes.
+const MAX_URL: usize = 8 << 10;
 
 /// A request to some host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,30 +161,112 @@ pub struct Endpoints {
 #[derive(Debug, Clone)]
 pub struct Web {
     hermetic: Arc<Hermetic>,
-    blocked: Vec<String>,
+    blocked: Arc<BlockList>,
 }
 
 impl Web {
     /// Returns a view of the hermetic web without the blocked hosts (and their subdomains).
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "the view owns its list")]
     pub fn hermetic(hermetic: Arc<Hermetic>, blocked: Vec<String>) -> Self {
-        Self { hermetic, blocked }
+        Self { hermetic, blocked: Arc::new(BlockList::new(&blocked)) }
     }
 
     /// Sends a request at the logical time `now`, follows up to 10 redirects, and logs each hop.
+    ///
+    /// The block list is asked at each hop. The URL of the reply is the one that
+    /// answered, without its fragment.
     pub async fn send(
         &self,
         request: Request,
         now: Timestamp,
         log: &AccessLog,
     ) -> Result<Response, WebError> {
-        let _ = (request, now, log, &self.hermetic, &self.blocked);
-        todo!()
+        let mut request = request;
+        for _ in 0..=MAX_REDIRECTS {
+            let reply = self.hop(&mut request, now, log).await?;
+            match next(&request, &reply)? {
+                Some(next) => request = next,
+                None => return Ok(response(request, reply)),
+            }
+        }
+        Err(WebError::TooManyRedirects(MAX_REDIRECTS))
     }
 
     /// Returns where search engine and encyclopedias live.
     #[must_use]
     pub fn endpoints(&self) -> &Endpoints {
-        todo!()
+        self.hermetic.endpoints()
     }
+
+    /// Sends one request and logs it; makes its URL normal on the way.
+    ///
+    /// Asynchronous although the hermetic web answers at once: a caller may not
+    /// build on that.
+    async fn hop(
+        &self,
+        request: &mut Request,
+        now: Timestamp,
+        log: &AccessLog,
+    ) -> Result<Reply, WebError> {
+        let reply = std::future::ready(self.ask(request, now)).await;
+        log.push(Access {
+            method: request.method.to_string(),
+            url: request.url.to_string(),
+            status: reply.as_ref().ok().map(|reply| reply.status),
+            bytes: match &reply {
+                Ok(reply) if request.method != http::Method::HEAD => reply.body.len() as u64,
+                Ok(_) | Err(_) => 0,
+            },
+            error: reply.as_ref().err().map(ToString::to_string),
+        });
+        reply
+    }
+
+    fn ask(&self, request: &mut Request, now: Timestamp) -> Result<Reply, WebError> {
+        request.url = address::normal(&request.url)?;
+        if request.url.as_str().len() > MAX_URL {
+            let url = request.url.as_str().chars().take(80).chain(['…']).collect();
+            let reason = format!("it is longer than {MAX_URL} bytes");
+            return Err(WebError::BadUrl { url, reason });
+        }
+        let reply = self.hermetic.answer(request, now, &self.blocked)?;
+        if reply.body.len() as u64 > MAX_BODY && request.method != http::Method::HEAD {
+            return Err(WebError::TooLarge(MAX_BODY));
+        }
+        Ok(reply)
+    }
+}
+
+/// Makes the response out of the last hop.
+fn response(request: Request, reply: Reply) -> Response {
+    let body = if request.method == http::Method::HEAD { Bytes::new() } else { reply.body };
+    Response { status: reply.status, url: request.url, headers: reply.headers, body }
+}
+
+/// Returns the request that a redirect asks for, or `None` where the reply is none.
+fn next(request: &Request, reply: &Reply) -> Result<Option<Request>, WebError> {
+    if !matches!(reply.status, 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = reply.header("location") else { return Ok(None) };
+    let url = request.url.join(location).map_err(|error| WebError::BadUrl {
+        url: location.to_owned(),
+        reason: format!("`{}` redirects there, and it is no URL: {error}", request.url),
+    })?;
+    let mut next = Request { url, ..request.clone() };
+    if next.url.host_str() != request.url.host_str() {
+        // What was meant for one host is not told to another.
+        next.headers.retain(|(name, _)| {
+            !["authorization", "cookie", "x-api-key"].contains(&name.to_ascii_lowercase().as_str())
+        });
+    }
+    let keeps_method = matches!(reply.status, 307 | 308)
+        || matches!(request.method, http::Method::GET | http::Method::HEAD);
+    if !keeps_method {
+        next.method = http::Method::GET;
+        next.body = Bytes::new();
+        next.headers.retain(|(name, _)| !name.to_ascii_lowercase().starts_with("content-"));
+    }
+    Ok(Some(next))
 }

@@ -1,0 +1,140 @@
+//! The readable part of an HTML page, as Markdown.
+//!
+//! Navigation, scripts and decoration go; headings, lists, tables, code and links
+//! stay, with absolute addresses. A page on which no article can be told from its
+//! surroundings (a list of links, say) is kept whole: rather too much than a fact
+//! lost. Any bytes are accepted; what nests too deep for a converter is given as
+//! plain text.
+
+use dom_smoothie::Readability;
+use jiff::civil::Date;
+use url::Url;
+
+use super::markup::{is_too_deep, without_tags};
+use super::search::declared_date;
+
+/// Elements that are no part of a page's content.
+const CHROME: &str = "script, style, noscript, template, nav, iframe, svg, form button";
+
+/// The least share of a page's text that counts as its main part, in percent.
+const MAIN_SHARE: usize = 60;
+
+/// A page, made readable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Its title; empty where it has none.
+    pub title: String,
+    /// The day it says it is of.
+    pub date: Option<Date>,
+    /// Its content as Markdown.
+    pub markdown: String,
+}
+
+/// Reads an HTML page that came from `url`.
+#[must_use]
+pub fn read_page(html: &str, url: &Url) -> Page {
+    let date = declared_date(html);
+    if is_too_deep(html) {
+        return Page { title: String::new(), date, markdown: without_tags(html) };
+    }
+    let Ok(mut reader) = Readability::new(html, Some(url.as_str()), None) else {
+        return Page { title: String::new(), date, markdown: String::new() };
+    };
+    let title = reader.doc.select("title").text().split_whitespace().collect::<Vec<_>>().join(" ");
+    reader.doc.select(CHROME).remove();
+    for (selector, attribute) in [("a[href]", "href"), ("img[src]", "src")] {
+        for node in reader.doc.select(selector).nodes() {
+            if let Some(Ok(target)) = node.attr(attribute).map(|target| url.join(&target)) {
+                node.set_attr(attribute, target.as_str());
+            }
+        }
+    }
+    let (whole, length) = {
+        let body = reader.doc.select("body");
+        (body.inner_html().to_string(), visible(&body.text()))
+    };
+    let main = reader
+        .parse()
+        .ok()
+        .filter(|article| visible(&article.text_content) * 100 >= length * MAIN_SHARE);
+    let html = main.map_or(whole, |article| article.content.to_string());
+    Page { title, date, markdown: htmd::convert(&html).unwrap_or_default() }
+}
+
+/// Counts the characters that a reader sees.
+fn visible(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(html: &str) -> Page {
+        read_page(html, &Url::parse("https://tides.test/news/").unwrap())
+    }
+
+    #[test]
+    fn content_stays_and_chrome_goes() {
+        let prose =
+            "The harbour office measures the water every hour, and writes it down. ".repeat(12);
+        let page = read(&format!(
+            "<html><head><title>Spring  tide</title><meta name=date content=2026-02-03></head><body>\
+             <nav><a href=/>Home</a> navigation</nav><script>var secret</script><article>\
+             <h1>Spring tide</h1><p>{prose}</p><h2>Levels</h2><table><tr><th>day</th><th>m</th></tr>\
+             <tr><td>1</td><td>4.2</td></tr></table><pre><code>tide --day 1</code></pre>\
+             <p>See <a href='../data.csv'>the data</a>. {prose}</p></article></body></html>"
+        ));
+        assert_eq!(page.title, "Spring tide");
+        assert_eq!(page.date.map(|day| day.to_string()).as_deref(), Some("2026-02-03"));
+        let markdown = page.markdown;
+        for (want, why) in [
+            ("## Levels", "headings"),
+            ("| 4.2", "tables"),
+            ("tide --day 1", "code"),
+            ("[the data](https://tides.test/data.csv)", "links, absolute"),
+        ] {
+            assert!(markdown.contains(want), "{why}: {markdown}");
+        }
+        for gone in ["navigation", "secret"] {
+            assert!(!markdown.contains(gone), "{gone}: {markdown}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_links_is_kept_whole() {
+        let links: String =
+            (0..30).map(|n| format!("<li><a href=/n/{n}>Report {n}</a></li>")).collect();
+        let page = read(&format!("<body><p>Latest</p><ul>{links}</ul></body>"));
+        assert!(
+            page.markdown.contains("[Report 29](https://tides.test/n/29)"),
+            "{}",
+            page.markdown
+        );
+    }
+
+    #[test]
+    fn hostile_pages_are_read_or_come_out_empty() {
+        let deep = "<div>".repeat(60_000) + "deep";
+        let table = [
+            ("", "", "nothing"),
+            (deep.as_str(), "deep", "nested past every stack"),
+            ("<a href='http://[::bad'>x</a>", "x", "a link that is none"),
+            ("<table><tr><td><table><tr><td>in", "in", "tables that do not close"),
+            ("<p>\0a\u{202e}b<!-- -- > <![CDATA[ ]]>", "b", "control characters"),
+            ("<title><body>x", "", "a title that never ends"),
+        ];
+        for (html, want, why) in table {
+            assert!(read(html).markdown.contains(want), "{why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_markup_is_read(html in r#"(<(/?(div|p|table|tr|td|a|h1|ul|li|pre|code|b|br|img|script|article))( href="[a-z:/]{0,6}")?>|text |潮){0,60}"#) {
+            let _ = read(&html);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The pages, files, redirects and services of one site.
+//!
+//! Everything is read once, when the web is opened, and never changes after: an
+//! answer is a look-up in a map, so no path that a caller writes reaches the disk.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use camino::Utf8PathBuf;
+use jiff::civil::Date;
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use wildgym_tasks::environment::Site;
+
+use super::hermetic::HermeticError;
+use super::media::content_type;
+use super::reply::{Reply, escape, http_day};
+use super::service::JsonService;
+use super::{Request, search};
+
+/// What is escaped in the path of a URL.
+const PATH: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'<').add(b'>').add(b'?').add(b'`').add(b'%');
+
+/// What a site of pages answers with.
+#[derive(Debug)]
+pub(super) struct Pages {
+    language: &'static str,
+    files: HashMap<String, File>,
+    redirects: HashMap<String, String>,
+    services: HashMap<String, JsonService>,
+}
+
+/// One served file.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Where it came from on this machine; two paths may serve one file.
+    pub(super) source: Utf8PathBuf,
+    /// The `Content-Type`.
+    pub(super) content_type: String,
+    /// The bytes.
+    pub(super) body: Bytes,
+    etag: String,
+    /// The day that an HTML page says it is of.
+    modified: Option<Date>,
+}
+
+impl File {
+    fn new(path: &str, source: Utf8PathBuf, bytes: Vec<u8>) -> Self {
+        let content_type = content_type(path, &bytes);
+        let modified = content_type
+            .starts_with("text/html")
+            .then(|| search::declared_date(&super::media::decode(&bytes, Some(&content_type))))
+            .flatten();
+        let digest = blake3::hash(&bytes).to_hex();
+        let etag = format!("\"{}\"", digest.get(..20).unwrap_or_default());
+        Self { source, content_type, body: bytes.into(), etag, modified }
+    }
+}
+
+impl Pages {
+    /// Reads all files of a site.
+    pub(super) fn open(site: &Site) -> Result<Self, HermeticError> {
+        let read = |file: &Utf8PathBuf| {
+            std::fs::read(file).map_err(|error| HermeticError::Unreadable {
+                host: site.host.clone(),
+                file: file.clone(),
+                reason: error.to_string(),
+            })
+        };
+        let mut files = HashMap::new();
+        for (path, file) in &site.pages {
+            files.insert(decoded(path), File::new(path, file.clone(), read(file)?));
+        }
+        let mut services = HashMap::new();
+        for service in &site.meta.services {
+            let table = read(&service.table)?;
+            let opened = JsonService::new(service.clone(), &table).map_err(|reason| {
+                HermeticError::Unreadable {
+                    host: site.host.clone(),
+                    file: service.table.clone(),
+                    reason,
+                }
+            })?;
+            services.insert(decoded(&service.path), opened);
+        }
+        let redirects =
+            site.meta.redirects.iter().map(|(from, to)| (decoded(from), to.clone())).collect();
+        Ok(Self { language: site.meta.language.name(), files, redirects, services })
+    }
+
+    /// Returns the files with their paths, in no order.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&String, &File)> {
+        self.files.iter()
+    }
+
+    /// Answers a request, or returns `None` where nothing has that path.
+    pub(super) fn answer(&self, request: &Request) -> Option<Reply> {
+        let path = decoded(request.url.path());
+        if let Some(service) = self.services.get(&path) {
+            return Some(service.answer(request));
+        }
+        if let Some(to) = self.redirects.get(&path) {
+            return Some(Reply::moved(to));
+        }
+        if let Some(file) = self.files.get(&path) {
+            return Some(send(file, request));
+        }
+        self.other_slash(&path).map(|other| Reply::moved(&encoded(&other)))
+    }
+
+    /// Returns the same path with its final slash added or dropped, where that exists.
+    fn other_slash(&self, path: &str) -> Option<String> {
+        let other = match path.strip_suffix('/') {
+            Some(bare) => bare.to_owned(),
+            None => format!("{path}/"),
+        };
+        self.files.contains_key(&other).then_some(other)
+    }
+
+    /// Returns the page that says that there is none.
+    pub(super) fn not_found(&self, request: &Request) -> Reply {
+        not_found(self.language, &decoded(request.url.path()))
+    }
+}
+
+/// Returns the page that says that there is none at `path`.
+pub(super) fn not_found(language: &str, path: &str) -> Reply {
+    let (title, text) = match language {
+        "zh" => ("404 页面不存在", "本站没有此页面："),
+        _ => ("404 Not Found", "This site has no page at"),
+    };
+    let body = format!("<h1>{title}</h1>\n<p>{text} <code>{}</code></p>", escape(path));
+    Reply::html(404, language, title, &body)
+}
+
+/// Answers with a file: whole, or with 304 where the caller has it already.
+fn send(file: &File, request: &Request) -> Reply {
+    if !matches!(request.method, http::Method::GET | http::Method::HEAD) {
+        return Reply::method_not_allowed(&request.method, "GET, HEAD");
+    }
+    let known = request.headers.iter().any(|(name, value)| {
+        name.eq_ignore_ascii_case("if-none-match")
+            && value.split(',').any(|tag| tag.trim() == file.etag)
+    });
+    let mut reply = Reply::new(200, &file.content_type, file.body.clone());
+    if known {
+        reply = Reply { status: 304, headers: Vec::new(), body: Bytes::new() };
+    }
+    reply = reply.with("etag", &file.etag);
+    match file.modified {
+        Some(day) => reply.with("last-modified", &http_day(day)),
+        None => reply,
+    }
+}
+
+/// Returns a path with its escapes read, so that all spellings of it are one.
+pub(super) fn decoded(path: &str) -> String {
+    percent_decode_str(path).decode_utf8_lossy().into_owned()
+}
+
+/// Returns a path as it stands in a URL.
+pub(super) fn encoded(path: &str) -> String {
+    utf8_percent_encode(path, PATH).to_string()
+}
