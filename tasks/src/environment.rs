@@ -44,6 +44,7 @@ pub struct Site {
 #[serde(deny_unknown_fields)]
 pub struct SiteMeta {
     /// What people call the site; shown as the source of a search hit.
+    #[schemars(extend("format" = "line"))]
     pub title: String,
     /// The language of its pages.
     pub language: Language,
@@ -52,12 +53,14 @@ pub struct SiteMeta {
     pub kind: SiteKind,
     /// Other host names that serve the same pages, such as `www.` forms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "host"}))]
     pub aliases: Vec<String>,
     /// Permanent redirects from a path to a path or URL.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redirects: BTreeMap<String, String>,
     /// Paths that the search engine does not list; `*` stands for any text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
     pub unlisted: Vec<String>,
     /// JSON services of the site.
     #[serde(default, rename = "service", skip_serializing_if = "Vec::is_empty")]
@@ -74,9 +77,10 @@ pub struct SiteMeta {
 #[serde(deny_unknown_fields)]
 pub struct Service {
     /// URL path, such as `/api/v1/tides`.
+    #[schemars(extend("format" = "url-path"))]
     pub path: String,
     /// File below the site's folder with the rows.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "path"))]
     pub table: Utf8PathBuf,
     /// Query parameters that must be given; each names a field of the rows.
     #[serde(default)]
@@ -89,6 +93,7 @@ pub struct Service {
     pub require_header: Option<String>,
     /// Rows in one reply; more are reached with `page` (1-based).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub page_size: Option<usize>,
 }
 
@@ -114,19 +119,29 @@ pub struct Article {
     pub file: Utf8PathBuf,
 }
 
+impl Article {
+    /// Returns the URL path of the article: `/wiki/` and its title with `_` for spaces.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("/wiki/{}", self.meta.title.replace(' ', "_"))
+    }
+}
+
 /// The header of an article: TOML between two lines of `+++`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArticleMeta {
     /// The title, as shown.
+    #[schemars(extend("format" = "line"))]
     pub title: String,
     /// Titles that lead here.
     #[serde(default)]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
     pub redirects: Vec<String>,
     /// Whether the page only lists what the title may mean; its links are the options.
     #[serde(default)]
     pub disambiguation: bool,
     /// Day of the last revision, as `YYYY-MM-DD`.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "date"))]
     pub date: jiff::civil::Date,
 }

@@ -10,16 +10,26 @@
 //! prints their JSON Schemas.
 
 pub mod answer;
+pub mod builtin;
+pub mod check;
+mod digest;
 pub mod environment;
 pub mod factor;
+pub mod fault;
+pub mod given;
+mod load;
 pub mod scenario;
+pub mod schema;
 pub mod solution;
 pub mod suite;
 pub mod task;
+pub mod template;
 pub mod variant;
 
 pub use answer::{Answer, AnswerKind};
 pub use factor::Factor;
+pub use fault::{Fault, Faults};
+pub use given::{ComposeError, Given};
 pub use scenario::Scenario;
 pub use suite::Suite;
 pub use task::Task;

@@ -20,7 +20,8 @@ pub struct Suite {
     pub tasks: BTreeMap<String, Task>,
     /// The sites of the hermetic web by host.
     pub sites: BTreeMap<String, Site>,
-    /// BLAKE3 over the names and bytes of every file, as 64 hexadecimal digits.
+    /// BLAKE3 over the names and bytes of every file, as 64 hexadecimal digits; see
+    /// `tasks/README.md`.
     pub digest: String,
 }
 
@@ -29,11 +30,15 @@ pub struct Suite {
 #[serde(deny_unknown_fields)]
 pub struct SuiteMeta {
     /// Version of this format: 1.
+    #[schemars(extend("const" = 1))]
     pub format: u32,
     /// Name of the suite: small letters, digits, `-`.
+    #[schemars(extend("format" = "id"))]
     pub name: String,
     /// Version of its content; scores of two versions are not comparable.
+    #[schemars(extend("format" = "line"))]
     pub version: String,
     /// One line for listings.
+    #[schemars(extend("format" = "line"))]
     pub description: String,
 }

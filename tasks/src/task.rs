@@ -36,17 +36,22 @@ pub struct Task {
 #[serde(deny_unknown_fields)]
 pub struct TaskMeta {
     /// Version of this format: 1.
+    #[schemars(extend("const" = 1))]
     pub format: u32,
     /// Unique in the suite; equals the folder's name: small letters, digits, `-`.
+    #[schemars(extend("format" = "id"))]
     pub id: String,
     /// One line for listings.
+    #[schemars(extend("format" = "line"))]
     pub title: String,
     /// The kind of task.
     pub scenario: Scenario,
     /// A part of the scenario, such as `composition`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "id"))]
     pub subset: Option<String>,
     /// Field of life, such as `transport`.
+    #[schemars(extend("format" = "line"))]
     pub domain: String,
     /// Language of request and answer.
     pub language: Language,
@@ -54,7 +59,7 @@ pub struct TaskMeta {
     #[serde(default)]
     pub factors: BTreeSet<Factor>,
     /// The time at which the logical clock starts, in UTC.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub now: Timestamp,
     /// Limits that are tighter or wider than the run's.
     #[serde(default)]
@@ -69,9 +74,11 @@ pub struct TaskMeta {
     pub milestones: Vec<Milestone>,
     /// Hosts whose first visit counts as the discovery of a tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "host"}))]
     pub discovery_hosts: Vec<String>,
     /// Hosts that the trial may not reach, such as those that publish the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "host"}))]
     pub blocked_hosts: Vec<String>,
 }
 
@@ -81,20 +88,25 @@ pub struct TaskMeta {
 pub struct Limits {
     /// Model replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub rounds: Option<u32>,
     /// Tokens of all requests and replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub tokens: Option<u64>,
     /// Working time in seconds; waiting for a slot does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub seconds: Option<u64>,
 }
 
 /// A step on the way to the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+// serde cannot refuse unknown fields beside a flattened enum; the schema does.
+#[schemars(deny_unknown_fields)]
 pub struct Milestone {
     /// Name in reports.
+    #[schemars(extend("format" = "id"))]
     pub id: String,
     /// What has to have happened.
     #[serde(flatten)]
@@ -104,24 +116,30 @@ pub struct Milestone {
 /// Something that a transcript shows or does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(deny_unknown_fields)]
 pub enum Predicate {
     /// A call of this tool succeeded.
     Call {
         /// Name of the tool.
+        #[schemars(extend("format" = "line"))]
         tool: String,
         /// Regular expression that the arguments' JSON must match.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("format" = "regex"))]
         arguments: Option<String>,
         /// Regular expression that the result must match.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("format" = "regex"))]
         result: Option<String>,
     },
     /// A page was fetched with status 200.
     Visit {
         /// Host of the page.
+        #[schemars(extend("format" = "host"))]
         host: String,
         /// Regular expression that the URL's path must match.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("format" = "regex"))]
         path: Option<String>,
     },
 }
@@ -147,13 +165,15 @@ pub struct OverlayMeta {
     pub edits: Vec<Edit>,
     /// A paragraph added at the end of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub append: Option<String>,
     /// Tools that the request then names as the ones needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
     pub tools: Vec<String>,
     /// Attachments that are taken away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "Vec<String>", extend("items" = {"type": "string", "format": "path"}))]
     pub remove: Vec<Utf8PathBuf>,
 }
 
@@ -162,6 +182,7 @@ pub struct OverlayMeta {
 #[serde(deny_unknown_fields)]
 pub struct Edit {
     /// Text that stands in the request exactly once.
+    #[schemars(length(min = 1))]
     pub find: String,
     /// Text that replaces it.
     pub replace: String,

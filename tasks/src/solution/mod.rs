@@ -1,5 +1,19 @@
 //! The reference solution of a task: rounds of tool calls and a final answer, all
 //! computed from what earlier calls returned.
+//!
+//! Nothing is taken for granted here: an expression that reads a call which failed is
+//! an error, never an empty value, so a solution whose tools are broken cannot arrive
+//! at its answer.
+
+mod arguments;
+mod expression;
+mod filters;
+mod results;
+
+pub(crate) use arguments::{Directive, directives};
+pub use expression::ExpressionError;
+pub(crate) use expression::{Syntax, names_in};
+pub use results::Results;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,9 +24,11 @@ use serde_json::{Map, Value};
 #[serde(deny_unknown_fields)]
 pub struct Solution {
     /// Version of this format: 1.
+    #[schemars(extend("const" = 1))]
     pub format: u32,
     /// The rounds, in order.
     #[serde(rename = "round")]
+    #[schemars(length(min = 1))]
     pub rounds: Vec<SolutionRound>,
     /// How the final answer follows from the results.
     pub answer: SolutionAnswer,
@@ -24,6 +40,7 @@ pub struct Solution {
 pub struct SolutionRound {
     /// The calls, in the order asked.
     #[serde(rename = "call")]
+    #[schemars(length(min = 1))]
     pub calls: Vec<SolutionCall>,
 }
 
@@ -32,8 +49,10 @@ pub struct SolutionRound {
 #[serde(deny_unknown_fields)]
 pub struct SolutionCall {
     /// Name by which later expressions refer to the result: letters, digits, `_`.
+    #[schemars(extend("format" = "name"))]
     pub name: String,
     /// The tool.
+    #[schemars(extend("format" = "line"))]
     pub tool: String,
     /// Its arguments. A value `{ "$expr" = "…" }` is computed, `{ "$template" = "…" }`
     /// is text with `{{ … }}` filled in, `{ "$file" = "…" }` is the text of a file in
@@ -47,5 +66,6 @@ pub struct SolutionCall {
 #[serde(deny_unknown_fields)]
 pub struct SolutionAnswer {
     /// Expression over the names of calls; a literal is refused.
+    #[schemars(length(min = 1))]
     pub expression: String,
 }

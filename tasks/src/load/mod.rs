@@ -1,0 +1,45 @@
+//! Reads a suite and reports every fault of every file in one go.
+//!
+//! Nothing is returned of a suite that has a fault: what runs is what was checked.
+
+mod document;
+mod shape;
+mod site;
+mod solution;
+mod task;
+pub(crate) mod text;
+mod tree;
+
+use camino::Utf8Path;
+
+use crate::fault::{Faults, Notes};
+use crate::suite::{Suite, SuiteMeta};
+
+impl Suite {
+    /// Loads the suite in `folder`, or returns all that is wrong with it.
+    pub fn load(folder: &Utf8Path) -> Result<Self, Faults> {
+        let mut notes = Notes::default();
+        if !folder.is_dir() {
+            notes.of_file(folder, "there is no such folder");
+        } else if !folder.join("suite.toml").exists() {
+            notes.of_file(folder, "no suite: expected a folder with `suite.toml`");
+        }
+        if let Some(faults) = std::mem::take(&mut notes).finish() {
+            return Err(faults);
+        }
+        let tree = tree::Tree::scan(folder, &mut notes);
+        tree.only(Utf8Path::new(""), &["suite.toml", "tasks", "sites"], &mut notes);
+        let file = Utf8Path::new("suite.toml");
+        let text = tree.text(file, &mut notes);
+        let meta = text.and_then(|text| document::read::<SuiteMeta>(file, &text, 1, &mut notes));
+        let sites = site::read_all(&tree, &mut notes);
+        let tasks = task::read_all(&tree, &sites, &mut notes);
+        let digest = tree.digest(&mut notes);
+        match (notes.finish(), meta) {
+            (None, Some((meta, _))) => {
+                Ok(Self { meta, folder: folder.to_owned(), tasks, sites: sites.by_host, digest })
+            }
+            (faults, _) => Err(faults.unwrap_or(Faults(Vec::new()))),
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Reads `sites/<host>/`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value;
+use url::Url;
+
+use super::document::{self, Source};
+use super::text;
+use super::tree::Tree;
+use crate::check::Pattern;
+use crate::environment::{Article, ArticleMeta, Service, Site, SiteKind, SiteMeta};
+use crate::fault::Notes;
+
+/// The sites of a suite.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    /// The sites that could be read.
+    pub(crate) by_host: BTreeMap<String, Site>,
+    /// Every host and alias, also of sites that have faults.
+    pub(crate) hosts: BTreeMap<String, String>,
+}
+
+/// Reads all sites.
+pub(crate) fn read_all(tree: &Tree, notes: &mut Notes) -> Sites {
+    let root = Utf8Path::new("sites");
+    let mut sites = Sites::default();
+    let mut read = Vec::new();
+    for name in tree.names_in(root) {
+        if name != "README.md" && !tree.has_folder(&root.join(name)) {
+            notes.of_file(&root.join(name), "expected a folder per host");
+        }
+    }
+    for host in tree.folders_in(root) {
+        let folder = root.join(host);
+        if !text::is_host(host) {
+            notes.of_file(
+                &folder,
+                "expected a host name in small letters, such as `www.example.org`",
+            );
+        }
+        sites.hosts.insert(host.to_owned(), host.to_owned());
+        if let Some(site) = read_one(tree, &folder, host, notes) {
+            read.push(site);
+        }
+    }
+    for (site, source) in &read {
+        for (index, alias) in site.meta.aliases.iter().enumerate() {
+            let field = format!("aliases[{index}]");
+            if let Some(other) = sites.hosts.get(alias) {
+                source.fault(notes, &field, format!("`{alias}` already names the site `{other}`"));
+            } else if !source.is_faulty(&field) {
+                sites.hosts.insert(alias.clone(), site.host.clone());
+            }
+        }
+    }
+    sites.by_host = read.iter().map(|(site, _)| (site.host.clone(), site.clone())).collect();
+    for (site, source) in &read {
+        check_redirects(site, &sites, source, notes);
+    }
+    sites
+}
+
+fn read_one(
+    tree: &Tree,
+    folder: &Utf8Path,
+    host: &str,
+    notes: &mut Notes,
+) -> Option<(Site, Source)> {
+    let pages = read_pages(tree, &folder.join("pages"), notes);
+    let articles = read_articles(tree, &folder.join("articles"), notes);
+    let file = folder.join("site.toml");
+    let text = tree.text(&file, notes)?;
+    let (meta, source) = document::read::<SiteMeta>(&file, &text, 1, notes)?;
+    let site = Site { host: host.to_owned(), meta, pages, articles };
+    check_folder(tree, folder, &site, notes);
+    check_articles(&site, &source, notes);
+    check_unlisted(&site, &source, notes);
+    for (index, service) in site.meta.services.iter().enumerate() {
+        check_service(tree, folder, &site, (index, service), &source, notes);
+    }
+    Some((site, source))
+}
+
+/// Lists served files by URL path.
+fn read_pages(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> BTreeMap<String, Utf8PathBuf> {
+    let mut pages = BTreeMap::new();
+    for (below, file) in tree.below(folder) {
+        for path in served_at(below.as_str()) {
+            if let Some(other) = pages.insert(path.clone(), tree.absolute(file)) {
+                let other = other.file_name().unwrap_or_default().to_owned();
+                notes.of_file(file, format!("`{path}` is already served from `{other}`"));
+            }
+        }
+    }
+    pages
+}
+
+/// Returns the URL paths at which a file below `pages/` is served.
+fn served_at(below: &str) -> Vec<String> {
+    if below == "index.html" {
+        return vec!["/".to_owned()];
+    }
+    if let Some(folder) = below.strip_suffix("/index.html") {
+        return vec![format!("/{folder}/"), format!("/{folder}")];
+    }
+    let mut paths = vec![format!("/{below}")];
+    paths.extend(below.strip_suffix(".html").map(|stem| format!("/{stem}")));
+    paths
+}
+
+fn read_articles(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Vec<Article> {
+    let mut articles = Vec::new();
+    let mut titles: BTreeMap<String, Utf8PathBuf> = BTreeMap::new();
+    for (below, file) in tree.below(folder) {
+        if below.extension() != Some("md") {
+            notes.of_file(file, "expected an article, a file named `*.md`");
+            continue;
+        }
+        let Some(text) = tree.text(file, notes) else { continue };
+        let parts = text.strip_prefix("+++\n").and_then(|rest| {
+            rest.split_once("\n+++\n")
+                .or_else(|| rest.strip_suffix("\n+++").map(|header| (header, "")))
+        });
+        let Some((header, body)) = parts else {
+            notes.at_line(file, Some(1), "expected a TOML header between two lines of `+++`");
+            continue;
+        };
+        let Some((meta, source)) = document::read::<ArticleMeta>(file, header, 2, notes) else {
+            continue;
+        };
+        let redirects = meta.redirects.iter().enumerate();
+        let names = redirects.map(|(index, title)| (format!("redirects[{index}]"), title));
+        for (field, title) in std::iter::once(("title".to_owned(), &meta.title)).chain(names) {
+            if let Some(other) = titles.insert(title.clone(), file.to_owned()) {
+                source.fault(notes, &field, format!("`{title}` already leads to `{other}`"));
+            }
+        }
+        if body.trim().is_empty() {
+            notes.of_file(file, "the article has no text");
+        }
+        let body = body.trim().to_owned();
+        articles.push(Article { meta, body, file: tree.absolute(file) });
+    }
+    articles
+}
+
+/// Notes files that nothing would ever serve.
+fn check_folder(tree: &Tree, folder: &Utf8Path, site: &Site, notes: &mut Notes) {
+    let tables: BTreeSet<_> = site.meta.services.iter().map(|one| one.table.as_path()).collect();
+    for (below, file) in tree.below(folder) {
+        let first = below.components().next().map(|part| part.as_str());
+        let known = matches!(below.as_str(), "site.toml" | "README.md")
+            || (matches!(first, Some("pages" | "articles")) && below.components().count() > 1);
+        if !known && !tables.contains(below) {
+            let problem = "served by nothing; expected `site.toml`, `pages/`, `articles/` or the table of a service";
+            notes.of_file(file, problem);
+        }
+    }
+}
+
+fn check_articles(site: &Site, source: &Source, notes: &mut Notes) {
+    match (site.meta.kind, site.articles.is_empty()) {
+        (SiteKind::Encyclopedia, true) => {
+            source.fault(notes, "kind", "an encyclopedia needs articles in `articles/`");
+        }
+        (SiteKind::Pages, false) => {
+            source.fault(notes, "kind", "only a site of kind `encyclopedia` has `articles/`");
+        }
+        (SiteKind::Encyclopedia, false) | (SiteKind::Pages, true) => {}
+    }
+}
+
+fn check_unlisted(site: &Site, source: &Source, notes: &mut Notes) {
+    for (index, pattern) in site.meta.unlisted.iter().enumerate() {
+        let matcher = Pattern::new(pattern);
+        let services = site.meta.services.iter().map(|one| one.path.clone());
+        let articles = site.articles.iter().map(Article::path);
+        let mut paths = site.pages.keys().cloned().chain(services).chain(articles);
+        if !paths.any(|path| matcher.matches(&path)) {
+            source.fault(
+                notes,
+                &format!("unlisted[{index}]"),
+                format!("`{pattern}` matches no page"),
+            );
+        }
+    }
+}
+
+fn check_service(
+    tree: &Tree,
+    folder: &Utf8Path,
+    site: &Site,
+    (index, service): (usize, &Service),
+    source: &Source,
+    notes: &mut Notes,
+) {
+    let field = |name: &str| format!("service[{index}].{name}");
+    let earlier = &site.meta.services[..index];
+    if site.pages.contains_key(&service.path) || earlier.iter().any(|one| one.path == service.path)
+    {
+        source.fault(notes, &field("path"), format!("`{}` is already served", service.path));
+    }
+    if let Some(header) = &service.require_header {
+        let token = |name: &str| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_graphic() && b != b':')
+        };
+        if !header.split_once(": ").is_some_and(|(name, value)| token(name) && text::is_line(value))
+        {
+            source.fault(notes, &field("require_header"), "expected `name: value`");
+        }
+    }
+    let parameters = [("required", &service.required), ("optional", &service.optional)];
+    let all = parameters.iter().flat_map(|(list, names)| {
+        names.iter().enumerate().map(move |(at, name)| (format!("{list}[{at}]"), name))
+    });
+    let all: Vec<_> = all.collect();
+    for (at, (place, name)) in all.iter().enumerate() {
+        if all[..at].iter().any(|(_, other)| other == name) {
+            source.fault(notes, &field(place), format!("parameter `{name}` is named twice"));
+        }
+        if *name == "page" && service.page_size.is_some() {
+            source.fault(notes, &field(place), "`page` already chooses the page of a reply");
+        }
+    }
+    if source.is_faulty(&field("table")) {
+        return;
+    }
+    let table = folder.join(&service.table);
+    if !tree.has_file(&table) {
+        let problem = format!("there is no file `{}` in the site's folder", service.table);
+        return source.fault(notes, &field("table"), problem);
+    }
+    if let Some(columns) = columns(tree, &table, notes) {
+        for (place, name) in all {
+            if !columns.contains(name.as_str()) {
+                let known: Vec<_> = columns.iter().collect();
+                let problem =
+                    format!("`{name}`: {}", text::unknown("field of the rows", name, &known));
+                source.fault(notes, &field(&place), problem);
+            }
+        }
+    }
+}
+
+/// Reads the names of a table's fields, or notes why it is no table.
+fn columns(tree: &Tree, file: &Utf8Path, notes: &mut Notes) -> Option<BTreeSet<String>> {
+    let bytes = tree.bytes(file, notes)?;
+    let value: Value = match serde_json::from_slice(&bytes) {
+        Ok(value) => value,
+        Err(error) => {
+            notes.at_line(file, Some(error.line()), format!("not JSON: {error}"));
+            return None;
+        }
+    };
+    let rows = value.as_array().filter(|rows| rows.iter().all(Value::is_object));
+    let Some(rows) = rows else {
+        notes.of_file(file, "expected a JSON array of objects");
+        return None;
+    };
+    Some(rows.iter().filter_map(Value::as_object).flat_map(|row| row.keys().cloned()).collect())
+}
+
+/// Notes redirects that shadow a page, point nowhere or run in a circle.
+fn check_redirects(site: &Site, sites: &Sites, source: &Source, notes: &mut Notes) {
+    for (from, to) in &site.meta.redirects {
+        let field = format!("redirects.{from}");
+        if !text::is_url_path(from) {
+            source.fault(notes, &field, "expected a path that starts with `/`");
+        } else if site.pages.contains_key(from) {
+            source.fault(notes, &field, format!("`{from}` is a page already"));
+        }
+        let start = (site.host.clone(), from.clone());
+        if let Err(problem) = follow(start, sites) {
+            source.fault(notes, &field, format!("`{to}` {problem}"));
+        }
+    }
+}
+
+/// Follows redirects until something is served.
+fn follow(start: (String, String), sites: &Sites) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let (mut host, mut path) = start;
+    loop {
+        if !seen.insert((host.clone(), path.clone())) {
+            return Err("leads in a circle".to_owned());
+        }
+        let Some(owner) = sites.hosts.get(&host) else {
+            return Err(format!("leads to `{host}`, which is no site of the suite"));
+        };
+        // A site whose own file has faults is not known well enough to judge.
+        let Some(site) = sites.by_host.get(owner) else { return Ok(()) };
+        let Some(next) = site.meta.redirects.get(&path) else {
+            return if serves(site, &path) {
+                Ok(())
+            } else {
+                Err(format!("leads to `{path}`, which `{owner}` does not serve"))
+            };
+        };
+        let base = Url::parse(&format!("https://{owner}{path}"));
+        let url =
+            base.and_then(|base| base.join(next)).map_err(|error| format!("is no URL: {error}"))?;
+        host = url.host_str().unwrap_or_default().to_owned();
+        path = decoded(url.path());
+    }
+}
+
+/// Returns whether the site answers at a path; an encyclopedia's articles have paths
+/// of their own that the web decides on.
+fn serves(site: &Site, path: &str) -> bool {
+    site.pages.contains_key(path)
+        || site.meta.services.iter().any(|service| service.path == path)
+        || (site.meta.kind == SiteKind::Encyclopedia
+            && (path.starts_with("/wiki/") || path.starts_with("/w/")))
+}
+
+/// Undoes percent-encoding, where that gives text.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = tail.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
+        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+}
