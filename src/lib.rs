@@ -9,4 +9,5 @@
 pub mod judge;
 pub mod metrics;
 pub mod record;
+pub mod report;
 pub mod verdict;
