@@ -22,3 +22,6 @@ pub use view::{AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView}
 
 /// Looks a blob up by its digest.
 pub type Resolve<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;
+
+#[cfg(test)]
+mod tests;
