@@ -6,6 +6,9 @@
 //! trials out of plans; `report` reads what is stored; `cli` alone prints, reads the
 //! environment and exits.
 
+pub mod judge;
+pub mod metrics;
 pub mod record;
 pub mod store;
+pub mod report;
 pub mod verdict;

@@ -1,0 +1,4 @@
+//! Whole outputs, kept as snapshots: what changes in them is seen in the diff.
+
+mod run;
+mod trial;

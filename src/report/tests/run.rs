@@ -1,0 +1,182 @@
+use std::collections::BTreeSet;
+
+use insta::{assert_json_snapshot, assert_snapshot};
+use wildgym_tasks::scenario::Language;
+use wildgym_tasks::{Factor, Scenario, Variant};
+
+use crate::record::{Limit, Lost, Outcome, TrialId, Usage};
+use crate::report::{
+    AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView, json, terminal,
+};
+use crate::verdict::Verdict;
+
+fn run(k: u32, trials: Vec<TrialView>) -> RunView {
+    let suite = SuiteLabel {
+        name: "starter".into(),
+        version: "0.1.0".into(),
+        digest: "0123456789abcdef".repeat(4),
+    };
+    let label = RunLabel {
+        run: "runs/try".into(),
+        suite,
+        agent: "react".into(),
+        model: Some("qwen3-32b".into()),
+        judge: "exact".into(),
+        k,
+        seed: 7,
+        web: "hermetic".into(),
+    };
+    RunView { label, trials }
+}
+
+fn attempt(outcome: Outcome) -> AttemptView {
+    let usage = Usage { input: 12_000, output: 1_500, cached: 9_000, reasoning: 700 };
+    AttemptView { outcome, detail: None, rounds: 7, calls: 9, usage, working_ms: 61_500 }
+}
+
+fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView {
+    let id =
+        TrialId { condition: "base".into(), task: task.into(), variant: Variant::default(), k };
+    let label = TaskLabel {
+        title: format!("The title of {task}"),
+        scenario,
+        subset: None,
+        domain: "transport".into(),
+        language: Language::En,
+        factors: BTreeSet::from([Factor::DirtyData]),
+    };
+    let reasons = match verdict {
+        Verdict::Pass => vec!["the same number".to_owned()],
+        Verdict::Degraded => vec!["guessed a parameter".to_owned()],
+        Verdict::Fail => vec!["1481.5 is another number, or outside of the tolerance".to_owned()],
+        Verdict::Unjudged => Vec::new(),
+    };
+    let attempts = vec![attempt(Outcome::Answered)];
+    TrialView { id, task: label, attempts, verdict: Some(verdict), reasons }
+}
+
+fn four_tasks(passes: impl Fn(usize, u32) -> bool) -> Vec<TrialView> {
+    let tasks = [
+        ("ctu-tariff", Scenario::ComplexToolUse),
+        ("da-invoices", Scenario::DataAnalysis),
+        ("ds-founder", Scenario::DeepSearch),
+        ("ds-ferry", Scenario::DeepSearch),
+    ];
+    let mut trials = Vec::new();
+    for (index, (task, scenario)) in tasks.into_iter().enumerate() {
+        for k in 1..=3 {
+            let verdict = if passes(index, k) { Verdict::Pass } else { Verdict::Fail };
+            trials.push(trial(task, scenario, k, verdict));
+        }
+    }
+    trials
+}
+
+/// A run in which everything happened that can.
+fn mixed() -> RunView {
+    let mut trials = four_tasks(|task, k| task < 2 || k == 1);
+    trials[1].verdict = Some(Verdict::Degraded);
+    trials[1].reasons = vec!["guessed a parameter".into()];
+    trials[4].verdict = None;
+    trials[4].reasons.clear();
+    trials[5].attempts =
+        vec![attempt(Outcome::Lost(Lost::Sandbox)), attempt(Outcome::Lost(Lost::Model))];
+    trials[5].attempts[1].detail = Some("503 from the endpoint\u{1b}[31m after 5 tries".into());
+    trials[5].verdict = None;
+    trials[7].attempts = vec![attempt(Outcome::Limit(Limit::Rounds))];
+    trials[7].reasons = vec!["no answer within the limit on rounds".into()];
+    trials[8].attempts = vec![attempt(Outcome::Skipped("no speech engine".into()))];
+    trials[8].verdict = None;
+    trials[11].attempts.clear();
+    trials[11].verdict = None;
+    run(3, trials)
+}
+
+fn twelve() -> RunView {
+    let trials = (0u32..12).flat_map(|task| {
+        (1..=3).map(move |k| {
+            let verdict = if task % 4 < k { Verdict::Pass } else { Verdict::Fail };
+            trial(&format!("ds-{task:02}"), Scenario::DeepSearch, k, verdict)
+        })
+    });
+    run(3, trials.collect())
+}
+
+#[test]
+fn all_passed() {
+    assert_snapshot!(terminal(&run(3, four_tasks(|_, _| true)), 80, false));
+}
+
+#[test]
+fn everything_happened() {
+    let view = mixed();
+    assert_snapshot!("everything_happened_80", terminal(&view, 80, false));
+    assert_snapshot!("everything_happened_120", terminal(&view, 120, false));
+    assert_json_snapshot!("everything_happened_json", json(&view));
+}
+
+#[test]
+fn no_trials() {
+    let view = run(3, Vec::new());
+    assert_snapshot!("no_trials", terminal(&view, 80, false));
+    assert_json_snapshot!("no_trials_json", json(&view));
+}
+
+#[test]
+fn twelve_tasks_have_intervals() {
+    assert_snapshot!("twelve_tasks", terminal(&twelve(), 80, false));
+    let json = json(&twelve());
+    assert_json_snapshot!("twelve_tasks_json", json["scores"]["overall"]);
+}
+
+#[test]
+fn variants_and_conditions_have_rows_of_their_own() {
+    let mut trials = four_tasks(|task, _| task > 0);
+    let mut ideal = four_tasks(|_, _| true);
+    for trial in &mut ideal {
+        trial.id.variant = Variant::ideal([Factor::DirtyData, Factor::ToolDiscovery]);
+    }
+    let mut faulty = four_tasks(|_, k| k == 2);
+    for trial in &mut faulty {
+        trial.id.condition = "faulty".into();
+    }
+    trials.extend(ideal);
+    trials.extend(faulty);
+    let view = run(3, trials);
+    assert_snapshot!("variants", terminal(&view, 100, false));
+    let scores = json(&view)["scores"].clone();
+    assert_eq!(scores["by_variant"]["full"]["avg_at_k"]["value"], 13.0 / 24.0);
+    assert_eq!(scores["by_condition"]["faulty"]["pass_hat_k"]["value"], 0.0);
+    assert_eq!(scores["by_variant"]["ideal-tool-discovery+dirty-data"]["pass_hat_k"]["value"], 1.0);
+}
+
+#[test]
+fn wide_characters_keep_the_columns() {
+    let mut trials = four_tasks(|_, k| k < 3);
+    for (index, trial) in trials.iter_mut().enumerate() {
+        trial.id.task = format!("zh-组合-{index}");
+        trial.task.title = "从渡轮时刻表与票价公告中计算一家四口的往返费用并说明依据".into();
+        trial.task.language = Language::Zh;
+        trial.reasons = vec!["答案与参考不同：列出了两个候选，其中一个可能是正确的".into()];
+    }
+    let text = terminal(&run(1, trials), 80, false);
+    assert_snapshot!(text);
+}
+
+#[test]
+fn colour_only_adds_escapes() {
+    let view = mixed();
+    let coloured = terminal(&view, 80, true);
+    let plain = coloured.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    assert_ne!(coloured, plain);
+    assert_eq!(plain, terminal(&view, 80, false));
+    let foreign = plain.chars().filter(|letter| letter.is_control() && *letter != '\n').count();
+    assert_eq!(foreign, 0, "no escape of a task or an endpoint gets through");
+}
+
+#[test]
+fn no_width_makes_it_fail() {
+    for width in [0, 1, 59, 60, 1000, usize::MAX] {
+        assert!(terminal(&mixed(), width, false).contains("overall"), "{width}");
+    }
+}
