@@ -6,5 +6,6 @@
 //! trials out of plans; `report` reads what is stored; `cli` alone prints, reads the
 //! environment and exits.
 
+pub mod model;
 pub mod record;
 pub mod verdict;
