@@ -103,7 +103,8 @@ mod tests {
     fn calls_are_found_in_the_forms_that_models_write() {
         let a = ("scrape", r#"{"url":"a"}"#);
         let b = ("now", "{}");
-        let table: [(&str, &[(&str, &str)], &str); 14] = [
+        type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+        let table: [Row<'_>; 14] = [
             (r#"{"name": "scrape", "arguments": {"url": "a"}}"#, &[a], ""),
             ("```json\n{\"name\": \"scrape\", \"arguments\": {\"url\": \"a\"}}\n```", &[a], ""),
             ("``` {\"name\": \"now\", \"parameters\": {}} ```", &[b], ""),

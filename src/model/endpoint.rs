@@ -160,14 +160,14 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The settings of AgentGym2: temperature 0.6 and 8,192 tokens a reply.
+    /// The settings of `AgentGym2`: temperature 0.6 and 8,192 tokens a reply.
     fn default() -> Self {
         Self {
             temperature: Some(0.6),
             max_tokens: 8192,
             seed: None,
             extra: Map::new(),
-            request_timeout: Duration::from_secs(600),
+            request_timeout: Duration::from_mins(10),
             echo_reasoning: false,
             retrying: Retrying::default(),
         }

@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    const HOUR: Duration = Duration::from_secs(3600);
+    const HOUR: Duration = Duration::from_hours(1);
 
     #[test]
     fn slots_are_limited_and_come_back() {

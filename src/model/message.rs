@@ -36,7 +36,7 @@ impl Message {
 
     /// Returns a message of the user that has parts: texts, images, sounds.
     #[must_use]
-    pub fn user_parts(parts: Vec<Value>) -> Self {
+    pub fn user_parts(parts: &[Value]) -> Self {
         Self::from_value(&json!({ "role": "user", "content": parts }))
     }
 

@@ -45,17 +45,14 @@ impl Reply {
     pub(super) fn read(mut body: Value, round: u32, tools: &Offered) -> Self {
         let mut reply = Self::default();
         let choice = body.get_mut("choices").and_then(|choices| choices.get_mut(0));
-        let Some(choice) = choice.map(Value::take) else {
+        let Some(choice) = choice else {
             reply.note("no-choices");
             return reply;
         };
         reply.finish = choice.get("finish_reason").and_then(Value::as_str).map(str::to_owned);
-        match choice {
-            Value::Object(mut fields) => match fields.remove("message") {
-                Some(Value::Object(message)) => reply.message = message,
-                _ => reply.note("no-message"),
-            },
-            _ => reply.note("no-message"),
+        match choice.get_mut("message").map(Value::take) {
+            Some(Value::Object(message)) => reply.message = message,
+            Some(_) | None => reply.note("no-message"),
         }
         reply.read_text();
         let mut calls = reply.read_calls();
@@ -176,7 +173,9 @@ impl Reply {
                 Id::Made => Err(None),
             };
             let id = id.unwrap_or_else(|note| {
-                note.into_iter().for_each(|note| self.note(note));
+                if let Some(note) = note {
+                    self.note(note);
+                }
                 loop {
                     made += 1;
                     let id = made_id(round, made);

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 /// The longest wait that an endpoint may ask for.
-const LONGEST: Duration = Duration::from_secs(600);
+const LONGEST: Duration = Duration::from_mins(10);
 
 /// How often, and how long apart, a request is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Default for Retrying {
             tries: 8,
             format_tries: 3,
             base: Duration::from_millis(500),
-            cap: Duration::from_secs(60),
+            cap: Duration::from_mins(1),
         }
     }
 }
