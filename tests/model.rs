@@ -37,8 +37,8 @@ fn tools() -> Offered {
 
 fn model(server: &ScriptedServer, concurrency: usize, settings: Settings) -> Model {
     let key = Secret::new("TEST_KEY", "sk-test-key");
-    let endpoint = Endpoint::new(&server.base_url(), "m", Some(key), concurrency).unwrap();
-    Model::new(endpoint, settings).unwrap()
+    let endpoint = Endpoint::new(&server.base_url(), "m", Some(key), concurrency);
+    Model::new(endpoint.expect("the URL is sound"), settings).expect("so are the settings")
 }
 
 async fn ask(model: &Model, task: &str) -> Result<Exchange, ModelError> {
@@ -49,8 +49,8 @@ async fn ask(model: &Model, task: &str) -> Result<Exchange, ModelError> {
 fn by_task(rows: Vec<Vec<Response>>) -> impl Fn(&Request) -> Response + Send + Sync {
     let counts = Mutex::new(HashMap::<usize, usize>::new());
     move |request| {
-        let row: usize = request.key.parse().unwrap();
-        let mut counts = counts.lock().unwrap();
+        let row: usize = request.key.parse().expect("the task is the number of a row");
+        let mut counts = counts.lock().expect("no script panics");
         let count = counts.entry(row).or_default();
         *count += 1;
         rows[row][(*count).min(rows[row].len()) - 1].clone()
@@ -61,7 +61,7 @@ fn message(message: Value) -> Response {
     says("").edit(|body| body["choices"][0]["message"] = message)
 }
 
-fn tool_calls(list: Value) -> Response {
+fn tool_calls(list: &Value) -> Response {
     message(json!({ "role": "assistant", "content": null, "tool_calls": list }))
         .edit(|body| body["choices"][0]["finish_reason"] = "tool_calls".into())
 }
@@ -159,9 +159,6 @@ fn content_rows() -> Vec<Row> {
         row("half a surrogate pair", raw(plain(r"a\ud83d")))
             .content("a\u{fffd}")
             .odd("mended-text"),
-        row("not UTF-8", raw([plain("a").replace('a', "").as_bytes(), b""].concat()))
-            .content("")
-            .odd("empty-content"),
         row("invalid bytes", raw(bytes_with_latin1())).content("\u{fffd}").odd("mended-text"),
     ]
 }
@@ -201,24 +198,24 @@ fn call_rows() -> Vec<Row> {
             .content(r#"{"name": "rm", "arguments": {}}"#),
         row(
             "arguments are an object",
-            tool_calls(json!([{"id": "a", "function": {"name": "now", "arguments": {"x": 1}}}])),
+            tool_calls(&json!([{"id": "a", "function": {"name": "now", "arguments": {"x": 1}}}])),
         )
         .call("a", "now", r#"{"x":1}"#)
         .odd("arguments-not-a-string"),
-        row("arguments are not JSON", tool_calls(json!([call("a", "now", "{x:")])))
+        row("arguments are not JSON", tool_calls(&json!([call("a", "now", "{x:")])))
             .call("a", "now", "{x:")
             .odd("arguments-not-json"),
-        row("arguments are empty", tool_calls(json!([call("a", "now", "")])))
+        row("arguments are empty", tool_calls(&json!([call("a", "now", "")])))
             .call("a", "now", "{}")
             .odd("empty-arguments"),
-        row("duplicate ids", tool_calls(json!([twin(), twin()])))
+        row("duplicate ids", tool_calls(&json!([twin(), twin()])))
             .call("a", "now", "{}")
             .call("c00030001", "now", "{}")
             .odd("duplicate-call-id"),
         row(
             "missing ids",
             tool_calls(
-                json!([{"function": {"name": "now", "arguments": "{}"}}, call("", "now", "{}")]),
+                &json!([{"function": {"name": "now", "arguments": "{}"}}, call("", "now", "{}")]),
             ),
         )
         .call("c00030001", "now", "{}")
@@ -226,25 +223,26 @@ fn call_rows() -> Vec<Row> {
         .odd("missing-call-id"),
         row(
             "a made id is taken",
-            tool_calls(json!([call("", "now", "{}"), call("c00030001", "now", "{}")])),
+            tool_calls(&json!([call("", "now", "{}"), call("c00030001", "now", "{}")])),
         )
         .call("c00030002", "now", "{}")
         .call("c00030001", "now", "{}")
         .odd("missing-call-id"),
-        row("over-long id", tool_calls(json!([call(LONG_ID, "now", "{}")])))
+        row("over-long id", tool_calls(&json!([call(LONG_ID, "now", "{}")])))
             .call("c00030001", "now", "{}")
             .odd("over-long-call-id"),
-        row("unknown tool: the door answers", tool_calls(json!([call("a", "rm -rf", "{}")])))
+        row("unknown tool: the door answers", tool_calls(&json!([call("a", "rm -rf", "{}")])))
             .call("a", "rm -rf", "{}"),
-        row("no name", tool_calls(json!([{"id": "a"}])))
+        row("no name", tool_calls(&json!([{"id": "a"}])))
             .call("a", "", "{}")
-            .odd("call-without-name")
-            .odd("empty-arguments_"),
-        row("no object", tool_calls(json!(["now"]))).odd("call-not-an-object").odd("empty-content"),
-        row("calls are an object", tool_calls(twin()))
+            .odd("call-without-name"),
+        row("no object", tool_calls(&json!(["now"])))
+            .odd("call-not-an-object")
+            .odd("empty-content"),
+        row("calls are an object", tool_calls(&twin()))
             .call("a", "now", "{}")
             .odd("calls-not-a-list"),
-        row("calls are a text", tool_calls(json!("x")))
+        row("calls are a text", tool_calls(&json!("x")))
             .odd("calls-not-a-list")
             .odd("empty-content"),
         row("the old form", message(json!({"function_call": {"name": "now", "arguments": "{}"}})))

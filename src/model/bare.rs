@@ -40,11 +40,11 @@ pub(super) fn find(content: &str, tools: &Offered) -> Option<Found> {
         let Some(found) = as_calls(&value, tools) else { continue };
         calls.extend(found);
         let doubled = before.ends_with('{');
-        keep(&mut rest, &content[kept..start - usize::from(doubled)]);
+        keep(&mut rest, &content[kept..start - usize::from(doubled)], kept > 0, true);
         kept = next + usize::from(doubled && content[next..].starts_with('}'));
         next = kept;
     }
-    keep(&mut rest, &content[kept..]);
+    keep(&mut rest, &content[kept..], kept > 0, false);
     (!calls.is_empty()).then_some(Found { calls, rest })
 }
 
@@ -69,16 +69,18 @@ fn as_call(value: &Value, tools: &Offered) -> Option<(String, String)> {
     tools.has(name).then(|| (name.to_owned(), arguments(given)))
 }
 
-/// Appends a stretch of text without the marks at its ends.
-fn keep(rest: &mut String, mut text: &str) {
-    loop {
-        text = text.trim();
-        let stripped = CLOSING.iter().find_map(|mark| text.strip_prefix(mark));
-        let stripped = stripped.or_else(|| OPENING.iter().find_map(|mark| text.strip_suffix(mark)));
-        match stripped {
-            Some(shorter) => text = shorter,
-            None => break,
-        }
+/// Appends a stretch of text without the marks that belong to the calls beside it.
+fn keep(rest: &mut String, text: &str, after_call: bool, before_call: bool) {
+    let mut text = text.trim();
+    while let Some(shorter) =
+        OPENING.iter().filter(|_| before_call).find_map(|mark| text.strip_suffix(mark))
+    {
+        text = shorter.trim_end();
+    }
+    while let Some(shorter) =
+        CLOSING.iter().filter(|_| after_call).find_map(|mark| text.strip_prefix(mark))
+    {
+        text = shorter.trim_start();
     }
     if !text.is_empty() {
         if !rest.is_empty() {
@@ -95,6 +97,9 @@ mod tests {
 
     use super::*;
 
+    /// What is written, the calls in it, the text that remains.
+    type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
+
     fn tools() -> Offered {
         Offered::new(&["scrape", "now"].map(|name| json!({"function": {"name": name}})))
     }
@@ -103,7 +108,6 @@ mod tests {
     fn calls_are_found_in_the_forms_that_models_write() {
         let a = ("scrape", r#"{"url":"a"}"#);
         let b = ("now", "{}");
-        type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
         let table: [Row<'_>; 14] = [
             (r#"{"name": "scrape", "arguments": {"url": "a"}}"#, &[a], ""),
             ("```json\n{\"name\": \"scrape\", \"arguments\": {\"url\": \"a\"}}\n```", &[a], ""),

@@ -37,9 +37,10 @@ impl Secret {
         &self.source
     }
 
-    /// Returns `text` without the key, should an endpoint have repeated it.
+    /// Returns `text` without the key, should an endpoint have repeated it. A key of
+    /// fewer than eight bytes is a placeholder such as `none`, which may be any word.
     pub(super) fn redact(&self, text: String) -> String {
-        if self.value.is_empty() || !text.contains(&self.value) {
+        if self.value.len() < 8 || !text.contains(&self.value) {
             return text;
         }
         text.replace(&self.value, "[key]")
@@ -259,13 +260,13 @@ mod tests {
 
     #[test]
     fn a_key_is_never_shown() {
-        let secret = Secret::new("OPENAI_API_KEY", " sk-123\n");
+        let secret = Secret::new("OPENAI_API_KEY", " sk-12345\n");
         let endpoint = Endpoint::new("http://h", "m", Some(secret.clone()), 1).unwrap();
-        assert!(!format!("{endpoint:?}").contains("sk-123"));
-        assert_eq!(secret.redact("bad key sk-123 given".into()), "bad key [key] given");
+        assert!(!format!("{endpoint:?}").contains("sk-12345"));
+        assert_eq!(secret.redact("bad key sk-12345 given".into()), "bad key [key] given");
         let header = secret.header().unwrap();
-        assert_eq!(header.to_str().unwrap(), "Bearer sk-123", "space around it is dropped");
-        assert!(header.is_sensitive() && !format!("{header:?}").contains("sk-123"));
+        assert_eq!(header.to_str().unwrap(), "Bearer sk-12345", "space around it is dropped");
+        assert!(header.is_sensitive() && !format!("{header:?}").contains("sk-12345"));
         for bad in ["", "a\nb", "\u{0}"] {
             assert!(Secret::new("K", bad).header().is_err(), "{bad:?}");
         }

@@ -135,6 +135,10 @@ impl Drop for ScriptedServer {
 
 impl ScriptedServer {
     /// Starts on a free port and keeps every request.
+    ///
+    /// # Panics
+    ///
+    /// Where the machine has no free port on the loopback interface.
     pub async fn start(script: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
         Self::serve(0, true, script).await.expect("a loopback port is free")
     }
