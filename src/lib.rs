@@ -8,6 +8,7 @@
 
 pub mod judge;
 pub mod metrics;
+pub mod model;
 pub mod record;
 pub mod store;
 pub mod report;

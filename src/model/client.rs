@@ -1,0 +1,371 @@
+//! The client: sends a conversation, tries again where that helps, returns the exchange.
+//!
+//! A slot is held while a request is in flight and at no other time. Waiting for a slot,
+//! a cool-down or a backoff is not working time. Dropping the future of a chat ends its
+//! request and frees its slot.
+
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, redirect};
+use tokio::time::Instant;
+use wildgym_sandbox::work::Working;
+
+use super::endpoint::{Endpoint, Settings};
+use super::error::{Failure, ModelError};
+use super::judgement::{Answer, Judgement, hint, judge};
+use super::message::{self, Message, Offered};
+use super::reply::{self, Reply};
+use super::retry::{chance, retry_after};
+use crate::record::{Retry, Usage};
+
+/// The largest answer that is read, in bytes.
+const LARGEST: usize = 32 << 20;
+
+/// The longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(30);
+
+/// Header that names the trial, for the logs of an endpoint.
+const TRIAL: HeaderName = HeaderName::from_static("x-wildgym-trial");
+
+/// A request to a model and its reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exchange {
+    /// BLAKE3 of the request's body, as 64 hexadecimal digits.
+    pub request_digest: String,
+    /// HTTP status.
+    pub status: u16,
+    /// The answer's body, exactly as received.
+    pub reply_text: String,
+    /// What it says.
+    pub reply: Reply,
+    /// The reply as a message of the conversation; see [`Settings::echo_reasoning`].
+    pub echo: Message,
+    /// Tokens, as the endpoint counted them.
+    pub usage: Usage,
+    /// Requests that failed before.
+    pub retries: Vec<Retry>,
+    /// How long the last request took.
+    pub took: Duration,
+    /// How long the exchange waited for slots, cool-downs and backoffs.
+    pub waited: Duration,
+}
+
+/// A model that can be asked. Clones are cheap and share connections and slots.
+#[derive(Debug, Clone)]
+pub struct Model {
+    shared: Arc<Shared>,
+    trial: Option<HeaderValue>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    client: Client,
+    endpoint: Endpoint,
+    settings: Settings,
+    prefix: String,
+    headers: HeaderMap,
+}
+
+impl Model {
+    /// Makes a client. Proxies of the environment are used, but not for this machine;
+    /// redirects are not followed, since they would carry the key elsewhere.
+    pub fn new(endpoint: Endpoint, settings: Settings) -> Result<Self, ModelError> {
+        static PROVIDER: Once = Once::new();
+        // An error means that the process has a provider already, which serves as well.
+        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        let mut builder = Client::builder()
+            .user_agent(concat!("wildgym/", env!("CARGO_PKG_VERSION")))
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(settings.request_timeout.min(CONNECT));
+        if endpoint.is_loopback() {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| {
+            ModelError::Misconfigured(format!("the HTTP client cannot start: {}", causes(&error)))
+        })?;
+        let json = HeaderValue::from_static("application/json");
+        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, json.clone()), (ACCEPT, json)]);
+        if let Some(key) = &endpoint.key {
+            headers.insert(AUTHORIZATION, key.header()?);
+        }
+        let prefix = settings.prefix(&endpoint.model)?;
+        let shared = Shared { client, endpoint, settings, prefix, headers };
+        Ok(Self { shared: Arc::new(shared), trial: None })
+    }
+
+    /// Returns the same model with requests that carry the trial's name in the header
+    /// `x-wildgym-trial`, so that an endpoint's log can be joined to a run. A name that
+    /// does not fit a header is left out.
+    #[must_use]
+    pub fn for_trial(&self, trial: &str) -> Self {
+        Self { trial: HeaderValue::from_str(trial).ok(), ..self.clone() }
+    }
+
+    /// Returns where the model is.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.shared.endpoint
+    }
+
+    /// Returns how the model is asked.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// Sends the conversation and returns the reply.
+    ///
+    /// The same messages, tools and settings make the same request, byte for byte.
+    /// `round` (from 1) makes the ids of calls that came without one; `working` stands
+    /// while the exchange waits for its turn.
+    pub async fn chat(
+        &self,
+        round: u32,
+        messages: &[Message],
+        tools: &Offered,
+        mut working: Option<&mut Working>,
+    ) -> Result<Exchange, ModelError> {
+        let body = Bytes::from(message::body(&self.shared.prefix, messages, tools));
+        let mut course = Course::new(&body);
+        loop {
+            let waiting = Instant::now();
+            let slot = idle(&mut working, self.shared.endpoint.gate.enter()).await;
+            course.waited += waiting.elapsed();
+            let sent = Instant::now();
+            let answer = self.send(body.clone()).await;
+            drop(slot);
+            course.took = sent.elapsed();
+            let backoff = match self.settle(&mut course, answer, round, tools) {
+                Settled::Ended(end) => return *end,
+                Settled::Backoff(backoff) => backoff,
+            };
+            let waiting = Instant::now();
+            idle(&mut working, tokio::time::sleep(backoff)).await;
+            course.waited += waiting.elapsed();
+        }
+    }
+
+    /// Sends one request and reads its answer; the error says what went wrong.
+    async fn send(&self, body: Bytes) -> Result<Answer, String> {
+        let limit = self.shared.settings.request_timeout;
+        match tokio::time::timeout(limit, self.answer(body)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(format!("no reply within {} s", limit.as_secs_f64())),
+        }
+    }
+
+    async fn answer(&self, body: Bytes) -> Result<Answer, String> {
+        let Shared { client, endpoint, headers, .. } = &*self.shared;
+        let mut headers = headers.clone();
+        if let Some(trial) = &self.trial {
+            headers.insert(TRIAL, trial.clone());
+        }
+        let request = client.post(endpoint.url.clone()).headers(headers).body(body);
+        let mut response = request.send().await.map_err(|error| causes(&error.without_url()))?;
+        let status = response.status().as_u16();
+        let retry_after = retry_after(response.headers(), Timestamp::now());
+        let mut read = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|e| causes(&e.without_url()))? {
+            if read.len() + chunk.len() > LARGEST {
+                return Err(format!("the answer is larger than {} MiB", LARGEST >> 20));
+            }
+            read.extend_from_slice(&chunk);
+        }
+        let (body, mended) = String::from_utf8(read).map_or_else(
+            |error| (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+            |body| (body, false),
+        );
+        Ok(Answer { status, retry_after, body, mended })
+    }
+
+    /// Decides what follows from an answer.
+    fn settle(
+        &self,
+        course: &mut Course,
+        answer: Result<Answer, String>,
+        round: u32,
+        tools: &Offered,
+    ) -> Settled {
+        let (answer, judgement) = match answer {
+            Ok(answer) => {
+                let judgement = judge(&answer);
+                (Some(answer), judgement)
+            }
+            Err(reason) => (None, Judgement::Again { reason, busy: false }),
+        };
+        let answer_status = answer.as_ref().map(|answer| answer.status);
+        let after = answer.as_ref().and_then(|answer| answer.retry_after);
+        let body = answer.map(|answer| answer.body).unwrap_or_default();
+        let fail = |course: &mut Course, reason: String, hint, body| {
+            let reason = self.redact(reason);
+            Box::new(course.failure(answer_status, reason, hint, self.redact(body)))
+        };
+        let end = match judgement {
+            Judgement::Completion { body: value, mended } => {
+                let usage = reply::usage(&value);
+                let mut reply = Reply::read(value, round, tools);
+                if usage.is_none() {
+                    reply.note("no-usage");
+                }
+                if mended {
+                    reply.note("mended-text");
+                }
+                Ok(self.exchange(course, answer_status, body, reply, usage.unwrap_or_default()))
+            }
+            Judgement::Filtered => {
+                let reply = Reply::empty("content-filter");
+                Ok(self.exchange(course, answer_status, self.redact(body), reply, Usage::default()))
+            }
+            Judgement::Overflow { reason } => {
+                Err(ModelError::ContextOverflow(fail(course, reason, None, body)))
+            }
+            Judgement::Refused { reason, status } => {
+                let hint = hint(status, &self.shared.endpoint);
+                Err(ModelError::Refused(fail(course, reason, hint, body)))
+            }
+            Judgement::Fruitless { reason, note } => {
+                course.fruitless += 1;
+                if course.fruitless < self.shared.settings.retrying.format_tries
+                    && let Some(backoff) = self.again(course, &reason, after, false)
+                {
+                    return Settled::Backoff(backoff);
+                }
+                let reply = Reply::empty(note);
+                Ok(self.exchange(course, answer_status, self.redact(body), reply, Usage::default()))
+            }
+            Judgement::Again { reason, busy } => {
+                if let Some(backoff) = self.again(course, &reason, after, busy) {
+                    return Settled::Backoff(backoff);
+                }
+                Err(ModelError::Gone(fail(course, reason, None, body)))
+            }
+        };
+        Settled::Ended(Box::new(end))
+    }
+
+    /// Returns how long to wait before the next try, on top of the endpoint's cool-down;
+    /// none where there is no next try.
+    fn again(
+        &self,
+        course: &mut Course,
+        reason: &str,
+        after: Option<Duration>,
+        busy: bool,
+    ) -> Option<Duration> {
+        let Shared { endpoint, settings, .. } = &*self.shared;
+        let failed = u32::try_from(course.retries.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let delay = after.unwrap_or_else(|| settings.retrying.delay(failed, chance()));
+        let shared = busy || after.is_some();
+        if shared {
+            // Holds even where this exchange gives up: the others must know.
+            endpoint.gate.cool_down(delay);
+        }
+        if failed >= settings.retrying.tries {
+            return None;
+        }
+        let backoff_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        course.retries.push(Retry { reason: self.redact(reason.to_owned()), backoff_ms });
+        Some(if shared { Duration::ZERO } else { delay })
+    }
+
+    fn exchange(
+        &self,
+        course: &mut Course,
+        status: Option<u16>,
+        reply_text: String,
+        reply: Reply,
+        usage: Usage,
+    ) -> Exchange {
+        Exchange {
+            request_digest: std::mem::take(&mut course.digest),
+            status: status.unwrap_or_default(),
+            reply_text,
+            echo: reply.echo(self.shared.settings.echo_reasoning),
+            reply,
+            usage,
+            retries: std::mem::take(&mut course.retries),
+            took: course.took,
+            waited: course.waited,
+        }
+    }
+
+    fn redact(&self, text: String) -> String {
+        match &self.shared.endpoint.key {
+            Some(key) => key.redact(text),
+            None => text,
+        }
+    }
+}
+
+enum Settled {
+    Ended(Box<Result<Exchange, ModelError>>),
+    Backoff(Duration),
+}
+
+/// How an exchange went so far.
+#[derive(Debug)]
+struct Course {
+    digest: String,
+    retries: Vec<Retry>,
+    fruitless: u32,
+    took: Duration,
+    waited: Duration,
+}
+
+impl Course {
+    fn new(body: &[u8]) -> Self {
+        Self {
+            digest: blake3::hash(body).to_hex().to_string(),
+            retries: Vec::new(),
+            fruitless: 0,
+            took: Duration::ZERO,
+            waited: Duration::ZERO,
+        }
+    }
+
+    fn failure(
+        &mut self,
+        status: Option<u16>,
+        reason: String,
+        hint: Option<String>,
+        body: String,
+    ) -> Failure {
+        Failure {
+            request_digest: std::mem::take(&mut self.digest),
+            status,
+            reason,
+            hint,
+            body,
+            retries: std::mem::take(&mut self.retries),
+            took: self.took,
+            waited: self.waited,
+        }
+    }
+}
+
+/// Waits without counting the time as work.
+async fn idle<T>(working: &mut Option<&mut Working>, future: impl Future<Output = T>) -> T {
+    match working {
+        Some(working) => working.pause(future).await,
+        None => future.await,
+    }
+}
+
+/// Joins an error and its causes, which is where the system's words are.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,101 @@
+//! The scripted model as a program of its own, for tests that kill the gym.
+//!
+//! ```text
+//! scripted-model [--port N] [--wait-ms N] [--rounds N] [--log FILE]
+//! ```
+//!
+//! Prints its base URL, then answers until it is killed: every round but the last with
+//! a call of an offered tool, the last (the second, unless `--rounds` says another)
+//! with a final answer. Each request appends a line of JSON to the log before it is
+//! answered: `n`, `trial` (the header `x-wildgym-trial`, or null), `key` (the start of
+//! the first message of the user), `round`, `violations`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wildgym_support::{Request, Response, ScriptedServer, calls, final_answer, protocol, says};
+
+struct Arguments {
+    port: u16,
+    wait: Duration,
+    rounds: usize,
+    log: Option<File>,
+}
+
+fn arguments() -> Result<Arguments, String> {
+    let mut read = Arguments { port: 0, wait: Duration::ZERO, rounds: 2, log: None };
+    let mut given = std::env::args().skip(1);
+    while let Some(name) = given.next() {
+        let value = given.next().ok_or_else(|| format!("`{name}` needs a value"))?;
+        let number = || value.parse::<u64>().map_err(|_| format!("`{value}` is not a number"));
+        match name.as_str() {
+            "--port" => read.port = value.parse().map_err(|_| format!("`{value}` is no port"))?,
+            "--wait-ms" => read.wait = Duration::from_millis(number()?),
+            "--rounds" => read.rounds = usize::try_from(number()?).unwrap_or(usize::MAX),
+            "--log" => {
+                let file = OpenOptions::new().create(true).append(true).open(&value);
+                read.log = Some(file.map_err(|error| format!("cannot open `{value}`: {error}"))?);
+            }
+            _ => return Err(format!("unknown argument `{name}`")),
+        }
+    }
+    Ok(read)
+}
+
+fn script(request: &Request, rounds: usize) -> Response {
+    if request.round >= rounds {
+        return final_answer("42");
+    }
+    let id = format!("call{:04}", request.round);
+    let known = [
+        ("execute_code", json!({ "code": "print(6 * 7)" })),
+        ("search_wiki", json!({ "entity": "river" })),
+        ("search_serper", json!({ "query": "river" })),
+    ];
+    let offered = known.into_iter().find(|(name, _)| request.tools().any(|tool| tool == *name));
+    match offered {
+        Some((name, arguments)) => calls([(&id, name, arguments)]),
+        None => match request.tools().next() {
+            Some(first) => calls([(&id, first, json!({}))]),
+            None => says("no tool was offered"),
+        },
+    }
+}
+
+fn line(request: &Request) -> Value {
+    json!({
+        "n": request.number,
+        "trial": request.headers.get("x-wildgym-trial"),
+        "key": request.key.chars().take(200).collect::<String>(),
+        "round": request.round,
+        "violations": protocol::violations(&request.body),
+    })
+}
+
+#[tokio::main]
+async fn main() -> Result<(), String> {
+    let Arguments { port, wait, rounds, log } = arguments()?;
+    let answer = move |request: &Request| {
+        if let Some(mut log) = log.as_ref() {
+            // One write per line, so lines never mix; a full disk must not pass unseen.
+            let written = log.write_all(format!("{}\n", line(request)).as_bytes());
+            if let Err(error) = written {
+                return wildgym_support::raw(format!("the log: {error}")).with_status(500);
+            }
+        }
+        script(request, rounds).after(wait)
+    };
+    let server = ScriptedServer::serve(port, false, answer)
+        .await
+        .map_err(|error| format!("cannot listen on port {port}: {error}"))?;
+    let address = format!("{}\n", server.base_url());
+    let mut output = std::io::stdout();
+    output
+        .write_all(address.as_bytes())
+        .and_then(|()| output.flush())
+        .map_err(|error| error.to_string())?;
+    server.forever().await;
+    Ok(())
+}
