@@ -1,5 +1,12 @@
 //! Where an agent's code runs: Python in WebAssembly.
 
+mod clock;
+mod engine;
+mod entry;
+mod prelude;
+pub mod setup;
+mod stream;
+
 use std::sync::Arc;
 use std::time::Duration;
 
