@@ -8,7 +8,7 @@ import argparse, ast, asyncio, base64, bisect, calendar, collections, concurrent
 import contextlib, copy, csv, dataclasses, datetime, decimal, difflib, email, enum  # noqa
 import fractions, functools, glob, gzip, hashlib, heapq, html, html.parser, io, itertools  # noqa
 import json, linecache, logging, math, operator, pathlib, pickle, pprint, random, re  # noqa
-import shutil, sqlite3, statistics, string, struct, tempfile, textwrap, time, traceback  # noqa
+import shutil, socket, sqlite3, statistics, string, struct, subprocess, tempfile, textwrap, time, traceback  # noqa
 import typing, unicodedata, urllib.parse, urllib.request, uuid, xml.etree.ElementTree  # noqa
 import zipfile, zlib, zoneinfo  # noqa
 
@@ -19,6 +19,7 @@ import matplotlib  # noqa
 matplotlib.use("Agg")
 import matplotlib.pyplot  # noqa
 
+# Nothing may be drawn here: the fonts that a figure opens would be frozen as open files.
 # First uses build tables that would otherwise be built in every call.
 _frame = pandas.DataFrame({"day": ["2026-01-01", "2026-01-02"], "n": [1, 2], "x": [0.5, 1.5]})
 _frame["day"] = pandas.to_datetime(_frame["day"])
@@ -29,8 +30,3 @@ _frame.to_json(), repr(_frame.describe()), repr(_frame.merge(_frame, on="day"))
 _book = io.BytesIO()
 _frame.to_excel(_book, index=False)
 pandas.read_excel(_book)
-_figure, _axes = matplotlib.pyplot.subplots()
-_axes.plot([1, 2], [3, 4])
-_axes.set_title("x")
-_figure.savefig(io.BytesIO())
-matplotlib.pyplot.close("all")

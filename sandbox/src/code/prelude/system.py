@@ -1,12 +1,15 @@
 """What the standard library needs so that it works, or fails clearly, without a system.
 
-Threads refuse with a sentence, executors and `asyncio` run on the one thread there is,
+Threads, processes and sockets refuse with a sentence, executors and `asyncio` run on the one thread there is,
 and directory listings are sorted, so that one seed gives one result on every machine.
 """
 
 import asyncio as _asyncio
 import concurrent.futures as _futures
 import os as _os
+import socket as _socket
+import subprocess as _subprocess
+import sys as _sys
 import threading as _threading
 import time as _time
 
@@ -45,6 +48,14 @@ def _start(self):
         "this sandbox has no threads; call the function directly, or use asyncio or an executor, "
         "which run on the one thread there is"
     )
+
+
+def _no_process(*_, **__):
+    raise OSError("this sandbox has no processes and no shell; do it in Python")
+
+
+def _no_socket(*_, **__):
+    raise OSError("this sandbox has no sockets; use `fetch`, `requests` or `urllib.request`")
 
 
 class _Executor(_futures.Executor):
@@ -115,8 +126,15 @@ def install():
     """Puts all of this in its place."""
     _os.listdir, _os.scandir = _listdir, _Scan
     _threading.Thread.start = _start
+    _subprocess.Popen.__init__ = _os.system = _os.popen = _no_process
+    _socket.socket.__init__ = _socket.create_connection = _no_socket
+    _socket.getaddrinfo = _socket.gethostbyname = _no_socket
     _futures.ThreadPoolExecutor = _futures.ProcessPoolExecutor = _Executor
     _asyncio.new_event_loop = _asyncio.events.new_event_loop = _Loop
+    # What was printed before a limit ends the code must not be lost in a buffer.
+    _sys.stdout.reconfigure(line_buffering=True)
+    _sys.dont_write_bytecode = True
+    _sys.path[:] = ["/workspace", *(path for path in _sys.path if path not in ("", "/workspace"))]
 
 
 install()

@@ -102,7 +102,11 @@ pub(super) async fn lock(
 
 /// A runtime in the making, removed unless it is published.
 #[derive(Debug)]
-pub(super) struct Draft(tempfile::TempDir, Utf8PathBuf);
+pub(super) struct Draft {
+    /// Removes what is left when dropped.
+    _folder: tempfile::TempDir,
+    path: Utf8PathBuf,
+}
 
 impl Draft {
     /// How drafts are named; what a killed setup left is recognised by it.
@@ -120,7 +124,7 @@ impl Draft {
         let folder = folder.map_err(failed)?;
         let path = Utf8PathBuf::from_path_buf(folder.path().to_owned())
             .map_err(|_| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let draft = Self(folder, path);
+        let draft = Self { _folder: folder, path };
         let made = fs::DirBuilder::new().mode(0o700).create(draft.layout().folder());
         made.map_err(failed)?;
         Ok(draft)
@@ -128,12 +132,12 @@ impl Draft {
 
     /// Returns its directory, for files that are needed only while setting up.
     pub(super) fn path(&self) -> &Utf8Path {
-        &self.1
+        &self.path
     }
 
     /// Returns where its finished files go.
     pub(super) fn layout(&self) -> Layout {
-        Layout(self.1.join("runtime"))
+        Layout(self.path.join("runtime"))
     }
 
     /// Moves the finished files into their place.
