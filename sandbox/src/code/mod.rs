@@ -1,4 +1,22 @@
 //! Where an agent's code runs: Python in WebAssembly.
+//!
+//! A call gets a fresh instance of an interpreter that was frozen with numpy and pandas
+//! already imported, so it starts in a millisecond and nothing survives it but the files
+//! of the workspace. Code reaches its workspace, a temporary directory, and what
+//! [`HostCalls`] answers; there is no socket, no process, no thread and no environment.
+//! What it sees depends on its source, its files, `now` and the seed, and on nothing else.
+
+mod bridge;
+mod budget;
+mod clock;
+mod engine;
+mod entry;
+mod prelude;
+mod runtime;
+pub mod setup;
+mod stream;
+mod system;
+mod ticker;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +26,10 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
+pub use runtime::Runtime;
+
 use crate::seed::Seed;
-use crate::workspace::Workspace;
+use crate::workspace::Quota;
 
 /// Limits of one execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +62,16 @@ pub trait HostCalls: Send + Sync {
 pub struct Execution<'a> {
     /// Python source.
     pub source: &'a str,
-    /// The working directory.
-    pub workspace: &'a Workspace,
+    /// The working directory: `/workspace` to the code, and all that it can change.
+    pub workspace: &'a Utf8Path,
+    /// What the workspace and the temporary directory may hold together.
+    pub quota: Quota,
+    /// Where the execution's temporary directory is made, and removed at its end.
+    pub scratch: &'a Utf8Path,
     /// The logical time at which it starts.
     pub now: Timestamp,
-    /// From which `random`, numpy's generator, the hash seed and `random_get` draw.
+    /// From which `random`, numpy's generators and `os.urandom` draw. The hash seed is the
+    /// same in every execution, since it is frozen with the interpreter.
     pub seed: Seed,
     /// Limits.
     pub limits: Limits,
@@ -87,22 +112,4 @@ pub enum RuntimeError {
     /// It is there but must not or cannot be used.
     #[error("the code runtime cannot be used: {0}")]
     Unusable(String),
-}
-
-/// The compiled runtime, shared by all attempts of a process.
-#[derive(Debug)]
-pub struct Runtime {}
-
-impl Runtime {
-    /// Loads what `wildgym setup` prepared below `home`.
-    pub fn load(home: &Utf8Path) -> Result<Self, RuntimeError> {
-        let _ = home;
-        todo!()
-    }
-
-    /// Runs code in a fresh instance.
-    pub async fn execute(&self, execution: Execution<'_>) -> Result<Executed, RuntimeError> {
-        let _ = execution.source;
-        todo!()
-    }
 }

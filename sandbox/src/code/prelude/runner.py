@@ -1,0 +1,88 @@
+"""Runs one piece of code as a fresh `__main__`, and ends the instance with its status.
+
+The value of a last expression is echoed, as in a notebook. A traceback starts at the
+code's own first frame and shows its lines under the name `<code>`.
+"""
+
+import ast
+import atexit
+import linecache
+import os
+import random
+import sys
+import traceback
+
+import numpy
+
+NAME = "<code>"
+
+
+def reseed(seed):
+    """Makes `random` and numpy's global generator start at `seed`, a hexadecimal number."""
+    random.seed(seed)
+    numpy.random.seed([int(seed[at : at + 8], 16) for at in range(0, len(seed), 8)])
+
+
+def execute(source):
+    """Compiles and runs `source` in the namespace of `__main__`."""
+    linecache.cache[NAME] = (len(source), None, source.splitlines(keepends=True), NAME)
+    scope = sys.modules["__main__"].__dict__
+    tree = ast.parse(source, NAME)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, NAME, "exec", dont_inherit=True), scope)
+    if last is not None:
+        exec(compile(ast.Interactive([last]), NAME, "single", dont_inherit=True), scope)
+
+
+def report(error):
+    """Writes the traceback of `error` without the frames of this module."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
+        frames = frames.tb_next
+    if isinstance(error, SyntaxError) and error.filename == NAME:
+        frames = None
+    try:
+        traceback.print_exception(type(error), error.with_traceback(frames), frames)
+    except BaseException:
+        sys.__stderr__.write(f"{type(error).__name__}\n")
+
+
+def status_of(stop):
+    """Returns the exit status that a `SystemExit` asks for, and writes its text, if it has one."""
+    code = stop.code
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def flush():
+    """Hands over all that was written, whatever the code did to its streams."""
+    failed = False
+    for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
+        try:
+            stream.flush()
+        except BaseException:
+            failed = True
+    return failed
+
+
+def main(source, seed):
+    """Runs `source`; does not return."""
+    status = 0
+    try:
+        reseed(seed)
+        execute(source)
+    except SystemExit as stop:
+        status = status_of(stop)
+    except BaseException as error:
+        report(error)
+        status = 1
+    try:
+        atexit._run_exitfuncs()
+    except BaseException:
+        status = status or 1
+    flush()
+    os._exit(status)
