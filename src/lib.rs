@@ -6,10 +6,13 @@
 //! trials out of plans; `report` reads what is stored; `cli` alone prints, reads the
 //! environment and exits.
 
+pub mod agent;
+pub mod cli;
 pub mod judge;
 pub mod metrics;
 pub mod model;
 pub mod record;
-pub mod store;
 pub mod report;
+pub mod runner;
+pub mod store;
 pub mod verdict;

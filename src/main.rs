@@ -1,3 +1,7 @@
-//! The `wildgym` program.
+//! The `wildgym` program; everything is in the library's `cli`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wildgym::cli::main()
+}

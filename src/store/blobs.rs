@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Serialize;
 
 use super::StoreError;
 use crate::record::{Body, INLINE_LIMIT};
@@ -34,6 +35,13 @@ impl Blobs {
         part.write_all(bytes).map_err(error())?;
         part.persist(&path).map_err(|failed| error()(failed.error))?;
         Ok(digest)
+    }
+
+    /// Keeps a value as JSON.
+    pub fn put_json<T: Serialize + ?Sized>(&self, value: &T) -> Result<String, StoreError> {
+        let bytes = serde_json::to_vec(value)
+            .map_err(|error| StoreError::io(&self.folder)(error.into()))?;
+        self.put(&bytes)
     }
 
     /// Reads the bytes of that digest.

@@ -123,6 +123,10 @@ pub struct ModelConfig {
     pub temperature: f64,
     /// Most tokens of a reply.
     pub max_tokens: u32,
+    /// Requests in flight at once.
+    pub requests: u32,
+    /// How long a request may take, in seconds.
+    pub request_seconds: u64,
     /// More fields of the request.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,

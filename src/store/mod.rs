@@ -106,22 +106,27 @@ impl Store {
         Ok(Self { root: root.to_owned() })
     }
 
-    /// Makes a new run in `root`, which must not exist or be empty, and takes its lock.
+    /// Makes a new run in `root`, which must hold none, and takes its lock.
     ///
-    /// `run.toml` is written last and at once, so a directory either is a run or is not.
-    pub fn create(root: &Utf8Path, config: &RunConfig) -> Result<(Self, Lock), StoreError> {
+    /// `configure` may put blobs that the configuration names. `run.toml` is written last
+    /// and at once, so a directory either is a run or is not.
+    pub fn create(
+        root: &Utf8Path,
+        configure: impl FnOnce(&Blobs) -> Result<RunConfig, StoreError>,
+    ) -> Result<(Self, Lock, RunConfig), StoreError> {
         std::fs::create_dir_all(root).map_err(StoreError::io(root))?;
+        let lock = Lock::take(root)?;
         if root.join("run.toml").exists() {
             return Err(StoreError::Exists(root.to_owned()));
         }
-        let lock = Lock::take(root)?;
         let store = Self { root: root.to_owned() };
         for folder in ["trials", "blobs", "verdicts"] {
             let path = root.join(folder);
             std::fs::create_dir_all(&path).map_err(StoreError::io(&path))?;
         }
+        let config = configure(&store.blobs())?;
         config.write(root)?;
-        Ok((store, lock))
+        Ok((store, lock, config))
     }
 
     /// Takes the writer's lock.

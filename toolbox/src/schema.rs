@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use crate::tool::AnyTool;
+use crate::catalog::Entry;
 
 /// Returns the JSON Schema (draft 2020-12, all inlined) of a tool's arguments.
 ///
@@ -27,23 +27,23 @@ pub fn parameters<T: JsonSchema>() -> Value {
 
 /// Returns the tool as an entry of `tools` in a chat-completions request.
 #[must_use]
-pub fn openai(tool: &dyn AnyTool) -> Value {
+pub fn openai(entry: &Entry) -> Value {
     json!({
         "type": "function",
         "function": {
-            "name": tool.name(),
-            "description": tool.description(),
-            "parameters": tool.parameters(),
+            "name": entry.tool.name(),
+            "description": entry.tool.description(),
+            "parameters": entry.parameters,
         },
     })
 }
 
 /// Returns the tool as an entry of the result of MCP's `tools/list`.
 #[must_use]
-pub fn mcp(tool: &dyn AnyTool) -> Value {
+pub fn mcp(entry: &Entry) -> Value {
     json!({
-        "name": tool.name(),
-        "description": tool.description(),
-        "inputSchema": tool.parameters(),
+        "name": entry.tool.name(),
+        "description": entry.tool.description(),
+        "inputSchema": entry.parameters,
     })
 }

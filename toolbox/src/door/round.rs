@@ -180,7 +180,7 @@ impl Toolbox {
             Err(error) if error.blame() == Blame::Harness => {
                 return Err(SandboxLost(error.to_string()));
             }
-            Err(error) => (error.to_string(), Some(error.kind())),
+            Err(error) => (format!("error: {error}"), Some(error.kind())),
         };
         let mut reply = Reply {
             ingress: taken.ingress.clone(),

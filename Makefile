@@ -1,0 +1,35 @@
+# The commands of the house. `make run` and `make test` do their own set-up.
+
+CARGO ?= cargo
+.DEFAULT_GOAL := help
+.PHONY: help system setup run test check bars bench clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+system: ## install what the system lacks (Debian, Ubuntu)
+	@./tests/system.sh
+
+setup: system ## build, then prepare the code runtime once per machine
+	$(CARGO) build
+	target/debug/wildgym setup
+
+run: setup ## run the built-in suite with the reference agent
+	target/debug/wildgym run starter --agent reference
+
+test: setup ## every test
+	WILDGYM_REQUIRE_RUNTIME=1 $(CARGO) test --workspace
+
+check: ## formatting and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+bars: setup ## the long ones: crash loops, many attempts at once; each prints its figure
+	$(CARGO) build --release
+	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive -- --nocapture --test-threads 1
+
+bench: setup ## speed against named peers, see benches/README.md
+	$(CARGO) bench
+
+clean: ## remove what was built here; the code runtime stays in the cache
+	$(CARGO) clean

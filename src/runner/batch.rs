@@ -1,0 +1,192 @@
+//! What a run still lacks, several trials at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream;
+
+use super::build::Gym;
+use super::event::{Event, Stop};
+use super::execute::{Attempt, execute};
+use super::plan::trials;
+use crate::agent::Agent;
+use crate::judge;
+use crate::record::{Lost, Outcome, OutcomeRecord, Times, TrialId};
+use crate::store::{RunConfig, Store, StoreError, TaskData, Verdicts};
+use crate::verdict::VerdictRecord;
+
+/// Makes the agent of a trial.
+pub type MakeAgent = dyn Fn(&TrialId) -> Arc<dyn Agent> + Send + Sync;
+
+/// A run with what it needs to go on.
+pub struct Batch {
+    /// The suite with its sandboxes.
+    pub gym: Arc<Gym>,
+    /// Where the run is kept.
+    pub store: Store,
+    /// The run's configuration.
+    pub config: Arc<RunConfig>,
+    /// The agents.
+    pub agents: Box<MakeAgent>,
+    /// Attempts at once.
+    pub concurrency: usize,
+    /// Is told what happens.
+    pub events: Box<dyn Fn(Event) + Send + Sync>,
+}
+
+/// How a batch ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Trials that have no attempt that counts.
+    pub lost: usize,
+    /// Whether it was asked to stop.
+    pub interrupted: bool,
+}
+
+/// What the attempts of a batch share.
+struct Shared {
+    batch: Batch,
+    tasks: BTreeMap<String, TaskData>,
+    verdicts: Verdicts,
+}
+
+/// Runs every trial of the plan that has no attempt that counts, and judges every
+/// attempt that has no verdict. What is stored when it returns is complete, unless it
+/// was asked to stop.
+pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
+    let index = batch.store.index()?;
+    let tasks = batch.config.tasks(&batch.store.blobs())?;
+    let plan = trials(&batch.config, &tasks);
+    let judge = batch.config.judge.name.clone();
+    let judged: BTreeSet<(TrialId, u32)> = batch
+        .store
+        .read_verdicts(&judge)?
+        .into_iter()
+        .map(|verdict| (verdict.trial, verdict.attempt))
+        .collect();
+    let shared = Arc::new(Shared {
+        tasks,
+        verdicts: batch.store.verdicts(&judge)?,
+        batch,
+    });
+    let mut left = Vec::new();
+    for trial in &plan {
+        let known = index.trials.get(trial);
+        match known.and_then(|known| known.counted()) {
+            None => left.push((trial.clone(), known.map_or(1, crate::store::Trial::next))),
+            Some(stored) if judged.contains(&(trial.clone(), stored.attempt)) => {}
+            Some(stored) => {
+                if let Some(end) = &stored.end {
+                    shared.judge(trial, stored.attempt, end)?;
+                }
+            }
+        }
+    }
+    shared.tell(Event::Planned { trials: plan.len(), finished: plan.len() - left.len() });
+    let concurrency = shared.batch.concurrency.max(1);
+    let mut running = stream::iter(left)
+        .map(|(trial, attempt)| {
+            let (shared, stop) = (Arc::clone(&shared), stop.clone());
+            async move { shared.settle(trial, attempt, stop).await }
+        })
+        .buffer_unordered(concurrency);
+    let mut lost = 0;
+    while let Some(settled) = running.next().await {
+        lost += usize::from(!settled?);
+    }
+    Ok(Summary { lost, interrupted: stop.is_asked() })
+}
+
+impl Shared {
+    fn tell(&self, event: Event) {
+        (self.batch.events)(event);
+    }
+
+    /// Attempts a trial until an attempt counts or there were enough; returns whether
+    /// one does.
+    async fn settle(
+        self: &Arc<Self>,
+        trial: TrialId,
+        first: u32,
+        stop: Stop,
+    ) -> Result<bool, StoreError> {
+        let tries = self.batch.config.plan.attempts.max(1);
+        for attempt in first..first.saturating_add(tries) {
+            if stop.is_asked() {
+                return Ok(false);
+            }
+            self.tell(Event::Began { trial: trial.clone(), attempt });
+            let end = self.attempt(&trial, attempt, stop.clone()).await?;
+            let lost = end.outcome.is_lost();
+            let again = lost && attempt + 1 < first.saturating_add(tries) && !stop.is_asked();
+            self.tell(Event::Ended {
+                trial: trial.clone(),
+                attempt,
+                outcome: end.outcome.clone(),
+                detail: end.detail.clone(),
+                usage: end.usage,
+                again,
+            });
+            if !lost {
+                self.judge(&trial, attempt, &end)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Runs one attempt in a task of its own, so that a panic costs only it.
+    async fn attempt(
+        self: &Arc<Self>,
+        trial: &TrialId,
+        attempt: u32,
+        mut stop: Stop,
+    ) -> Result<OutcomeRecord, StoreError> {
+        let shared = Arc::clone(self);
+        let agent = (self.batch.agents)(trial);
+        let what = Attempt { trial: trial.clone(), attempt };
+        let task = tokio::spawn(async move {
+            let Batch { gym, store, config, .. } = &shared.batch;
+            execute(gym, store, config, agent.as_ref(), &what, &mut stop).await
+        });
+        match task.await {
+            Ok(ended) => ended,
+            Err(panic) => Ok(OutcomeRecord {
+                outcome: Outcome::Lost(Lost::Harness),
+                answer: None,
+                detail: Some(format!("the harness failed: {panic}")),
+                rounds: 0,
+                calls: 0,
+                usage: crate::record::Usage::default(),
+                clock: jiff::Timestamp::UNIX_EPOCH,
+                files: Vec::new(),
+                t: Times::default(),
+            }),
+        }
+    }
+
+    /// Judges a stored attempt and keeps the verdict.
+    fn judge(&self, trial: &TrialId, attempt: u32, end: &OutcomeRecord) -> Result<(), StoreError> {
+        if matches!(end.outcome, Outcome::Skipped(_)) {
+            return Ok(());
+        }
+        let Some(task) = self.tasks.get(&trial.task) else {
+            return Ok(());
+        };
+        let blobs = self.batch.store.blobs();
+        let answer = end.answer.as_ref().map(|body| blobs.text(body)).transpose()?;
+        let (verdict, reasons) =
+            judge::exact::judge(&task.answer, &end.outcome, answer.as_deref());
+        self.verdicts.append(&VerdictRecord {
+            format: crate::record::FORMAT,
+            trial: trial.clone(),
+            attempt,
+            verdict,
+            reasons,
+            t: Times::default(),
+        })?;
+        self.tell(Event::Judged { trial: trial.clone(), verdict });
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! What the stories share: the real program in a directory of its own, small suites
+//! written for one story, and a look at what a run left on disk.
+#![expect(dead_code, reason = "each story uses a part")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+/// A directory for one story, and the program started in it.
+pub struct Place {
+    folder: tempfile::TempDir,
+}
+
+/// What the program left.
+pub struct Ran {
+    /// Exit code; none after a signal.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Place {
+    /// Makes an empty directory.
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Returns the directory.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the program with arguments, ready to start, without any key.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wildgym"));
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_remove("OPENAI_API_KEY")
+            .env_remove("OPENAI_BASE_URL")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub fn wildgym(&self, args: &[&str]) -> Ran {
+        let output = self.command(args).output().unwrap();
+        Ran {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Starts the program and leaves it running.
+    pub fn start(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Writes a suite of `count` tasks `t-000`, … whose answer is `done`, and returns its
+    /// folder. Every task has one attachment, `note.txt`, which says its id.
+    pub fn suite(&self, count: usize) -> PathBuf {
+        let folder = self.path().join("suite");
+        let write = |path: String, text: String| {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let suite = "format = 1\nname = \"tiny\"\nversion = \"1.0.0\"\ndescription = \"For a story\"\n";
+        write("suite.toml".into(), suite.into());
+        for number in 0..count {
+            let id = format!("t-{number:03}");
+            write(
+                format!("tasks/{id}/task.toml"),
+                format!(
+                    "format = 1\nid = \"{id}\"\ntitle = \"Say it\"\nscenario = \"data-analysis\"\n\
+                     domain = \"tests\"\nlanguage = \"en\"\nnow = \"2026-03-01T09:00:00Z\"\n\n\
+                     [answer]\nkind = \"text\"\nvalue = \"done\"\n"
+                ),
+            );
+            write(format!("tasks/{id}/instruction.md"), format!("Say that {id} is over.\n"));
+            write(format!("tasks/{id}/files/note.txt"), format!("this is {id}\n"));
+            write(
+                format!("tasks/{id}/reference/solution.toml"),
+                "format = 1\n\n[[round]]\n[[round.call]]\nname = \"code\"\ntool = \"execute_code\"\n\
+                 arguments = { code = \"print(''.join(reversed('enod')))\" }\n\n[answer]\n\
+                 expression = \"code | regex('[a-z]+')\"\n"
+                    .into(),
+            );
+        }
+        folder
+    }
+}
+
+impl Ran {
+    /// Returns standard output as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| {
+            panic!("not JSON ({error}):\n{}\nstderr:\n{}", self.out, self.err)
+        })
+    }
+}
+
+/// Returns the transcripts below a run by path, as text.
+pub fn transcripts(run: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![run.join("trials")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(run.join("trials")).unwrap();
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                found.insert(name.to_str().unwrap().to_owned(), text);
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether a transcript is closed by an outcome that counts.
+pub fn is_finished(transcript: &str) -> bool {
+    let whole = transcript.rfind('\n').map_or("", |end| &transcript[..end]);
+    let last = whole.lines().last().unwrap_or_default();
+    serde_json::from_str::<Value>(last).is_ok_and(|record| {
+        record["record"] == "outcome"
+            && !record["outcome"].as_str().unwrap_or_default().starts_with("lost:")
+    })
+}
+
+/// Returns a transcript without what depends on the machine or the hour.
+pub fn timeless(transcript: &str) -> String {
+    transcript
+        .lines()
+        .map(|line| {
+            let mut record: Value = serde_json::from_str(line).unwrap();
+            record.as_object_mut().unwrap().remove("t");
+            format!("{record}\n")
+        })
+        .collect()
+}
+
+/// Returns the complete lines of a run's exact verdicts.
+pub fn verdicts(run: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(run.join("verdicts/exact.jsonl")).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
