@@ -30,13 +30,13 @@ pub(super) struct Beta {
     a: f64,
     b: f64,
     /// Logarithm of the beta function, which every evaluation needs.
-    ln_beta: f64,
+    norm: f64,
 }
 
 impl Beta {
     /// Returns the distribution with density `x^(a-1) (1-x)^(b-1)`, up to a factor.
     pub(super) fn new(a: f64, b: f64) -> Self {
-        Self { a, b, ln_beta: ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b) }
+        Self { a, b, norm: ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b) }
     }
 
     /// Probability that a variable is at most `x`.
@@ -44,7 +44,7 @@ impl Beta {
         if x <= 0.0 || x >= 1.0 {
             return f64::from(u8::from(x > 0.0));
         }
-        let weight = (self.a * x.ln() + self.b * (-x).ln_1p() - self.ln_beta).exp();
+        let weight = (self.a * x.ln() + self.b * (-x).ln_1p() - self.norm).exp();
         // The fraction converges fast only below the mean; above it, mirror.
         let share = if x <= (self.a + 1.0) / (self.a + self.b + 2.0) {
             weight / self.a * fraction(self.a, self.b, x)
@@ -71,7 +71,7 @@ impl Beta {
             } else {
                 high = x;
             }
-            let ln_density = (self.a - 1.0) * x.ln() + (self.b - 1.0) * (-x).ln_1p() - self.ln_beta;
+            let ln_density = (self.a - 1.0) * x.ln() + (self.b - 1.0) * (-x).ln_1p() - self.norm;
             let newton = x - over / ln_density.exp();
             let next = if low < newton && newton < high { newton } else { 0.5 * (low + high) };
             if (next - x).abs() <= 1e-14 * x {
@@ -84,6 +84,7 @@ impl Beta {
 }
 
 /// The continued fraction, evaluated forwards (Lentz, modified by Thompson and Barnett).
+#[expect(clippy::many_single_char_names, reason = "the names of the formula's source")]
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let away_from_zero = |value: f64| if value.abs() < TINY { TINY } else { value };

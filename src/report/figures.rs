@@ -20,13 +20,13 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", number(count), if count == 1 { "" } else { "s" })
 }
 
-/// Returns an estimate in percent with its interval: `58.3 % [33.1, 80.2]`.
-pub(super) fn percent(estimate: &Estimate) -> String {
+/// Returns an estimate in percent with its interval: `58.3 [33.1–80.2]`.
+pub(super) fn rate(estimate: &Estimate) -> String {
     let Some(value) = estimate.value else { return "–".to_owned() };
     let value = value * 100.0;
     match estimate.ci95 {
-        Some((low, high)) => format!("{value:.1} % [{:.1}, {:.1}]", low * 100.0, high * 100.0),
-        None => format!("{value:.1} %"),
+        Some((low, high)) => format!("{value:.1} [{:.1}–{:.1}]", low * 100.0, high * 100.0),
+        None => format!("{value:.1}"),
     }
 }
 

@@ -138,7 +138,7 @@ impl<'a> Chat<'a> {
                 .zip(&ids)
                 .enumerate()
                 .map(|(index, (call, id))| {
-                    entry(&asked[index], call, id, self.text(&call.arguments))
+                    entry(&asked[index], call, id, &self.text(&call.arguments))
                 })
                 .collect();
             // A call that stood in the content as bare JSON stands in `tool_calls` now.
@@ -173,7 +173,7 @@ fn ids(calls: &[&CallRecord]) -> Vec<String> {
 
 /// Returns the entry of `tool_calls` for a call that ran, with unknown fields of what the
 /// model asked for kept.
-fn entry(asked: &Value, call: &CallRecord, id: &str, arguments: String) -> Value {
+fn entry(asked: &Value, call: &CallRecord, id: &str, arguments: &str) -> Value {
     let same = asked["function"]["name"] == call.tool.as_str();
     let mut entry = asked.as_object().filter(|_| same).cloned().unwrap_or_default();
     let mut function =

@@ -3,32 +3,36 @@
 //! It makes sense without colour, fits the given width, and never shows a rate where
 //! there is too little to estimate one: below ten tasks it shows counts.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use comfy_table::presets::{NOTHING, UTF8_HORIZONTAL_ONLY};
+use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-use super::figures::{counted, duration, mean, number, percent};
+use super::figures::{counted, duration, mean, number, rate};
 use super::sanitize::{one_line, visible};
 use super::view::{RunView, TrialView};
 use crate::metrics::{Cell, FEWEST_TASKS, METHOD, Scores, State, Tally};
 
-/// Most trials that are listed as not passed.
+/// Most tasks that are listed as not passed.
 const LISTED: usize = 10;
 
-/// Most characters of a reason in that list.
+/// Columns in front of what is said about a name.
+const MARGIN: usize = 10;
+
+/// Most characters of a reason in the list of what did not pass.
 const REASON: usize = 160;
 
 /// Returns the report of a run for a terminal of `width` columns.
 #[must_use]
 pub fn terminal(view: &RunView, width: usize, colour: bool) -> String {
     let page = Page { width: width.clamp(60, 200), colour };
-    let mut out = heading(view, &page);
-    out.push_str(&table(view, &page));
-    out.push_str(&label(view));
-    out.push_str(&usage(view));
-    out.push_str(&not_passed(view, &page));
-    out.push_str(&next_steps(view, &page));
+    let mut out = heading(view, page);
+    out.push_str(&table(view, page));
+    out.push_str(&label(view, page));
+    out.push_str(&usage(view, page));
+    out.push_str(&not_passed(view, page));
+    out.push_str(&next_steps(view, page));
     out
 }
 
@@ -45,34 +49,44 @@ impl Page {
     }
 
     /// Sets rows into columns; the first `left` of them to the left, the rest to the right.
-    fn columns(self, header: Option<Vec<String>>, rows: Vec<Vec<String>>, left: usize) -> String {
+    fn columns(self, rows: Vec<Vec<String>>, left: usize) -> Vec<String> {
         let mut table = Table::new();
         table
-            .load_style(if header.is_some() { UTF8_HORIZONTAL_ONLY } else { NOTHING })
+            .load_style(NOTHING)
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(u16::try_from(self.width).unwrap_or(u16::MAX));
-        let titled = header.is_some();
-        if let Some(header) = header {
-            table.set_header(header);
-        }
         table.add_rows(rows);
         for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((u16::from(titled), 1));
+            column.set_padding((0, 2));
             if index >= left {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let mut out = String::new();
-        for line in table.lines() {
-            out.push_str(line.trim_end());
-            out.push('\n');
+        table.lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+
+    /// Writes a name and its parts, on as many lines as they need.
+    fn entry(self, name: &str, parts: &[String]) -> String {
+        let mut out = format!("{name:<MARGIN$}");
+        let mut used = MARGIN;
+        for (index, part) in parts.iter().enumerate() {
+            let long = part.chars().count();
+            if index > 0 && used + 3 + long > self.width {
+                let _ = write!(out, "\n{:MARGIN$}{part}", "");
+                used = MARGIN + long;
+            } else {
+                let dot = if index > 0 { " · " } else { "" };
+                let _ = write!(out, "{dot}{part}");
+                used += dot.chars().count() + long;
+            }
         }
+        out.push('\n');
         out
     }
 }
 
 /// Says what was run, with which agent, on what.
-fn heading(view: &RunView, page: &Page) -> String {
+fn heading(view: &RunView, page: Page) -> String {
     let label = &view.label;
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
     let digest: String = label.suite.digest.chars().take(12).collect();
@@ -90,7 +104,7 @@ fn heading(view: &RunView, page: &Page) -> String {
 }
 
 /// The scores: by scenario, by variant and condition where there are several, overall.
-fn table(view: &RunView, page: &Page) -> String {
+fn table(view: &RunView, page: Page) -> String {
     let k = view.label.k;
     let mut rows = Vec::new();
     for scenario in view.groups(|trial| trial.task.scenario) {
@@ -107,8 +121,15 @@ fn table(view: &RunView, page: &Page) -> String {
     }
     rows.push(row(view, "overall", |_| true));
     let header = ["", "tasks", &format!("avg@{k}"), &format!("pass@{k}"), &format!("pass^{k}")];
-    let out = page.columns(Some(header.map(str::to_owned).to_vec()), rows, 1);
-    format!("{out}{}\n", legend(view))
+    rows.insert(0, header.map(str::to_owned).to_vec());
+    let mut lines = page.columns(rows, 1);
+    let rule = "─".repeat(lines.first().map_or(0, |line| line.chars().count()));
+    lines.insert(1, rule.clone());
+    // The last row is set apart from those that it sums up.
+    if let Some(last) = lines.iter().rposition(|line| line.starts_with("overall")) {
+        lines.insert(last, rule);
+    }
+    format!("{}\n{}\n", lines.join("\n"), legend(view))
 }
 
 fn row(view: &RunView, name: &str, wanted: impl Fn(&TrialView) -> bool + Copy) -> Vec<String> {
@@ -118,7 +139,7 @@ fn row(view: &RunView, name: &str, wanted: impl Fn(&TrialView) -> bool + Copy) -
         row.extend(counts(&cells(view, wanted), view.label.k));
     } else {
         let at = scores.at_k();
-        row.extend([at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|estimate| percent(&estimate)));
+        row.extend([at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|estimate| rate(&estimate)));
     }
     row
 }
@@ -154,7 +175,7 @@ fn legend(view: &RunView) -> String {
         );
     }
     if !few(&scores) {
-        let _ = writeln!(out, "{METHOD}");
+        let _ = writeln!(out, "rates in percent; {METHOD}");
     }
     let all = cells(view, |_| true);
     let short = all.iter().filter(|cell| cell.judged < k).count() as u64;
@@ -169,37 +190,35 @@ fn legend(view: &RunView) -> String {
 }
 
 /// The label of the score: what became of trials and attempts.
-fn label(view: &RunView) -> String {
+fn label(view: &RunView, page: Page) -> String {
     let tally = view.tally();
-    let mut out = format!("trials    {}\n", states(&tally));
+    let mut out = page.entry("trials", &states(&tally));
     let outcomes: Vec<String> = view
         .outcomes()
         .into_iter()
         .map(|(outcome, count)| format!("{} {}", number(count), one_line(&outcome, 60)))
         .collect();
     if !outcomes.is_empty() {
-        let _ = writeln!(out, "attempts  {}", outcomes.join(" · "));
+        out.push_str(&page.entry("attempts", &outcomes));
     }
     if tally.degraded > 0 {
-        let _ = writeln!(out, "          degraded counts as not passed");
+        out.push_str(&page.entry("", &["degraded counts as not passed".to_owned()]));
     }
     if tally.lost > 0 {
         let at = view.scores_had_lost_failed().at_k();
-        let rates = [at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|estimate| {
-            estimate.value.map_or_else(|| "–".to_owned(), |value| format!("{:.1} %", value * 100.0))
-        });
         let k = view.label.k;
-        let _ = writeln!(
-            out,
-            "          had lost been fails: avg@{k} {}, pass@{k} {}, pass^{k} {}",
-            rates[0], rates[1], rates[2],
-        );
+        let named = [("avg@", at.avg_at_k), ("pass@", at.pass_at_k), ("pass^", at.pass_hat_k)];
+        let parts = named.map(|(name, estimate)| {
+            let value = estimate.value.map(|value| format!("{:.1} %", value * 100.0));
+            format!("{name}{k} {}", value.unwrap_or_else(|| "–".to_owned()))
+        });
+        out.push_str(&page.entry("", &[format!("had lost been fails: {}", parts.join(", "))]));
     }
     out
 }
 
 /// Names every state that occurs, and always pass and fail.
-fn states(tally: &Tally) -> String {
+fn states(tally: &Tally) -> Vec<String> {
     let all = [
         (tally.pass, State::Pass),
         (tally.degraded, State::Degraded),
@@ -212,62 +231,69 @@ fn states(tally: &Tally) -> String {
     let named = all
         .into_iter()
         .filter(|(count, state)| *count > 0 || matches!(state, State::Pass | State::Fail));
-    let parts: Vec<String> =
+    let mut parts: Vec<String> =
         named.map(|(count, state)| format!("{} {}", number(count), state.name())).collect();
-    format!("{} of {}", parts.join(" · "), counted(u64::from(tally.total()), "trial"))
+    if let Some(last) = parts.last_mut() {
+        let _ = write!(last, " of {}", counted(u64::from(tally.total()), "trial"));
+    }
+    parts
 }
 
 /// What the attempts took.
-fn usage(view: &RunView) -> String {
+fn usage(view: &RunView, page: Page) -> String {
     let totals = view.totals();
     let (attempts, tokens) = (totals.attempts, totals.usage);
     if attempts == 0 {
         return String::new();
     }
-    let mut out = format!(
-        "work      {} rounds and {} calls an attempt\n",
-        mean(totals.rounds, attempts),
-        mean(totals.calls, attempts),
-    );
+    let rounds = format!("{} rounds an attempt", mean(totals.rounds, attempts));
+    let calls = format!("{} calls an attempt", mean(totals.calls, attempts));
+    let mut out = page.entry("work", &[rounds, calls]);
     if tokens.total() > 0 {
-        let _ = writeln!(
-            out,
-            "tokens    {} in ({} cached) · {} out ({} reasoning) · {} an attempt",
-            number(tokens.input),
-            number(tokens.cached),
-            number(tokens.output),
-            number(tokens.reasoning),
-            number(tokens.total() / attempts),
-        );
+        let parts = [
+            format!("{} in ({} cached)", number(tokens.input), number(tokens.cached)),
+            format!("{} out ({} reasoning)", number(tokens.output), number(tokens.reasoning)),
+            format!("{} an attempt", number(tokens.total() / attempts)),
+        ];
+        out.push_str(&page.entry("tokens", &parts));
     }
-    let each = duration(totals.working_ms / attempts);
-    let _ = writeln!(out, "time      {} of work · {each} an attempt", duration(totals.working_ms));
+    let all = format!("{} of work", duration(totals.working_ms));
+    let each = format!("{} an attempt", duration(totals.working_ms / attempts));
+    out.push_str(&page.entry("time", &[all, each]));
     out
 }
 
-/// Lists trials that did not pass, with the deciding reason.
-fn not_passed(view: &RunView, page: &Page) -> String {
-    let wrong: Vec<&TrialView> = view.trials.iter().filter(|trial| is_wrong(trial)).collect();
-    if wrong.is_empty() {
+/// Lists tasks of which a trial did not pass, with the deciding reason of the first.
+fn not_passed(view: &RunView, page: Page) -> String {
+    let mut tasks: BTreeMap<String, Vec<&TrialView>> = BTreeMap::new();
+    for trial in &view.trials {
+        let id = &trial.id;
+        let name = format!("{}/{}/{}", id.condition, id.task, id.variant);
+        tasks.entry(name).or_default().push(trial);
+    }
+    tasks.retain(|_, trials| trials.iter().any(|trial| is_wrong(trial)));
+    if tasks.is_empty() {
         return String::new();
     }
-    let rows = wrong
-        .iter()
-        .take(LISTED)
-        .map(|trial| {
-            let what = format!(
-                "{}\n{}",
-                one_line(&trial.id.to_string(), 120),
-                one_line(&trial.task.title, 60)
-            );
-            vec![String::new(), what, trial.state().name().to_owned(), reason(trial)]
-        })
-        .collect();
-    let mut out = format!("\n{}\n{}", page.bold("not passed"), page.columns(None, rows, 4));
-    if wrong.len() > LISTED {
-        let _ = writeln!(out, " … {} more", number(wrong.len() - LISTED));
+    let rows = tasks.iter().take(LISTED).map(|(name, trials)| failed(name, trials)).collect();
+    let mut out = format!("\n{}\n{}\n", page.bold("not passed"), page.columns(rows, 4).join("\n"));
+    if tasks.len() > LISTED {
+        let _ = writeln!(out, "… {} more", number(tasks.len() - LISTED));
     }
     out
+}
+
+/// Returns a row: the task, how many of its trials passed, how one did not, and why.
+fn failed(name: &str, trials: &[&TrialView]) -> Vec<String> {
+    let passed = trials.iter().filter(|trial| trial.state() == State::Pass).count();
+    let title = trials.first().map_or("", |trial| &trial.task.title);
+    let wrong = trials.iter().find(|trial| is_wrong(trial));
+    vec![
+        format!("{}\n  {}", one_line(name, 120), one_line(title, 60)),
+        format!("{passed}/{}", trials.len()),
+        wrong.map_or("", |trial| trial.state().name()).to_owned(),
+        wrong.map(|trial| reason(trial)).unwrap_or_default(),
+    ]
 }
 
 fn is_wrong(trial: &TrialView) -> bool {
@@ -289,32 +315,18 @@ fn reason(trial: &TrialView) -> String {
 }
 
 /// Names the commands that come next.
-fn next_steps(view: &RunView, page: &Page) -> String {
+fn next_steps(view: &RunView, page: Page) -> String {
     let run = visible(&view.label.run);
-    let tally = view.tally();
-    let mut steps = Vec::new();
-    if let Some(trial) =
-        view.trials.iter().find(|trial| is_wrong(trial) && !trial.attempts.is_empty())
-    {
-        steps.push((
-            format!("wildgym show {run} {}", visible(&trial.id.to_string())),
-            "reads its transcript",
-        ));
-    } else if let Some(trial) = view.trials.iter().find(|trial| !trial.attempts.is_empty()) {
-        steps.push((
-            format!("wildgym show {run} {}", visible(&trial.id.to_string())),
-            "reads a transcript",
-        ));
-    }
-    if !tally.is_complete() {
-        steps.push((
-            format!("wildgym resume {run}"),
-            "tries what was lost or left, and judges what is not",
-        ));
-    }
+    let tried = || view.trials.iter().filter(|trial| !trial.attempts.is_empty());
     let mut out = String::new();
-    for (command, what) in steps {
-        let _ = write!(out, "\n  {}   {what}", page.bold(&command));
+    if let Some(trial) = tried().find(|trial| is_wrong(trial)).or_else(|| tried().next()) {
+        let command = format!("wildgym show {run} {}", visible(&trial.id.to_string()));
+        let _ = writeln!(out, "  {}\n    reads its transcript", page.bold(&command));
     }
-    if out.is_empty() { out } else { format!("\n{}{out}\n", page.bold("next")) }
+    if !view.tally().is_complete() {
+        let command = format!("wildgym resume {run}");
+        let what = "tries again what was lost or left, and judges what is not judged";
+        let _ = writeln!(out, "  {}\n    {what}", page.bold(&command));
+    }
+    if out.is_empty() { out } else { format!("\n{}\n{out}", page.bold("next")) }
 }

@@ -151,12 +151,11 @@ impl Page<'_> {
         let parsed: Option<Value> = serde_json::from_str(&reply).ok();
         let choice =
             parsed.as_ref().filter(|_| model.status == 200).and_then(|body| body["choices"].get(0));
-        match choice {
-            Some(choice) => self.reply(choice, margin),
-            None => {
-                self.line(&format!("{margin}error, status {}", model.status));
-                self.block(&format!("{margin}! "), &reply, self.options.lines);
-            }
+        if let Some(choice) = choice {
+            self.reply(choice, margin);
+        } else {
+            self.line(&format!("{margin}error, status {}", model.status));
+            self.block(&format!("{margin}! "), &reply, self.options.lines);
         }
     }
 

@@ -56,8 +56,7 @@ fn readings(text: &str) -> Vec<Date> {
     let Some(pieces) = pieces(text) else { return Vec::new() };
     let triples = match pieces.as_slice() {
         [Number(all, 8)] => vec![(all / 10_000, all / 100 % 100, all % 100)],
-        [Number(year, 4), Number(month, 1..=2), Number(day, 1..=2)]
-        | [Number(year, 4), Month(month), Number(day, 1..=2)]
+        [Number(year, 4), Number(month, 1..=2) | Month(month), Number(day, 1..=2)]
         | [Number(day, 1..=2), Month(month), Number(year, 4)]
         | [Month(month), Number(day, 1..=2), Number(year, 4)] => vec![(*year, *month, *day)],
         [Number(first, 1..=2), Number(second, 1..=2), Number(year, 4)] => {

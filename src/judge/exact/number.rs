@@ -95,10 +95,11 @@ fn read(text: &str, unit: Option<&str>) -> Option<f64> {
         let before = unsigned.strip_prefix(spelling.as_str());
         for rest in [behind, before].into_iter().flatten() {
             let (inner, rest) = signed(rest.trim());
-            if sign * inner < 0.0 || (sign > 0.0 && inner > 0.0) {
-                if let Some(number) = scaled(rest) {
-                    return Some(sign * inner * number);
-                }
+            // One sign at most, before the unit or behind it.
+            if sign + inner >= 0.0
+                && let Some(number) = scaled(rest)
+            {
+                return Some(sign * inner * number);
             }
         }
     }

@@ -89,10 +89,12 @@ fn texts() {
     check(&text("R2-D2"), &[("R2‑D2", "", "another hyphen"), ("r2d2", differs, "without")]);
 }
 
+const OTHER: &str = "another number";
+const ONLY: &str = "not just a number";
+const NONE: &str = "no number";
+
 #[test]
-fn numbers() {
-    let other = "another number";
-    let (only, none) = ("not just a number", "no number");
+fn numbers_in_common_spellings() {
     check(
         &number(1482.5, 0.0, Some("EUR")),
         &[
@@ -112,31 +114,35 @@ fn numbers() {
             ("**1482.5 EUR**", "", "bold"),
             ("Answer: 1482.5 euros", "", "lead-in"),
             ("1.4825 thousand EUR", "", "a scale"),
-            ("1482.6", other, "one digit off"),
-            ("-1482.5", other, "the sign counts"),
-            ("1482.5 USD", only, "another currency"),
+            ("1482.6", OTHER, "one digit off"),
+            ("-1482.5", OTHER, "the sign counts"),
+            ("1482.5 USD", ONLY, "another currency"),
             ("1482.5 or 1482.6", "lists candidates", "a choice"),
             ("1482.5, 1482.6", "lists candidates", "two numbers"),
             ("1482.5-1490", "lists candidates", "a range"),
             ("1482.5 (2965 / 2)", "lists candidates", "a calculation"),
-            ("about 1482.5", only, "a hedge"),
-            ("not 1482.5", only, "the opposite"),
-            ("The total of all invoices is 1482.5 EUR", only, "a sentence"),
-            ("fourteen hundred", none, "words"),
-            ("1,48,25", only, "no grouping"),
-            ("NaN", none, "no number"),
-            ("inf", none, "no number"),
-            (&"9".repeat(400), only, "beyond all numbers"),
+            ("about 1482.5", ONLY, "a hedge"),
+            ("not 1482.5", ONLY, "the opposite"),
+            ("The total of all invoices is 1482.5 EUR", ONLY, "a sentence"),
+            ("fourteen hundred", NONE, "words"),
+            ("1,48,25", ONLY, "no grouping"),
+            ("NaN", NONE, "no number"),
+            ("inf", NONE, "no number"),
+            (&"9".repeat(400), ONLY, "beyond all numbers"),
         ],
     );
+}
+
+#[test]
+fn numbers_with_tolerance_and_groups() {
     check(
         &number(2.0, 0.5, None),
         &[
             ("2.5", "", "the edge is within"),
             ("1.5", "", "the other edge"),
-            ("2.500001", other, "beyond the edge"),
+            ("2.500001", OTHER, "beyond the edge"),
             ("2%", "", "a percent sign alone is ignored"),
-            ("2 km", only, "a unit where none is declared"),
+            ("2 km", ONLY, "a unit where none is declared"),
         ],
     );
     check(
@@ -145,14 +151,14 @@ fn numbers() {
             ("0.4", "", "an edge that binary cannot hold"),
             (".3", "", "no zero"),
             ("0,3", "", "decimal comma"),
-            ("0.41", other, "beyond"),
+            ("0.41", OTHER, "beyond"),
         ],
     );
     check(
         &number(1482.0, 0.0, None),
         &[
             ("1,482", "", "a comma groups"),
-            ("1.482", other, "a full stop does not"),
+            ("1.482", OTHER, "a full stop does not"),
             ("1 482", "", "a space groups"),
             ("14 82", "lists candidates", "two numbers"),
             ("+1482", "", "a plus sign"),
@@ -164,10 +170,14 @@ fn numbers() {
         &[
             ("1,234,567", "", "two groups"),
             ("1.234.567", "", "two groups with full stops"),
-            ("1,234.567", other, "one group and a fraction"),
+            ("1,234.567", OTHER, "one group and a fraction"),
             ("0,234,567", "not just", "a group cannot begin with zero"),
         ],
     );
+}
+
+#[test]
+fn numbers_with_scales_and_units() {
     check(
         &number(120_000_000.0, 0.0, Some("元")),
         &[
@@ -178,7 +188,7 @@ fn numbers() {
             ("¥120,000,000", "", "the sign"),
             ("1.2亿5000万", "lists candidates", "a fraction before a lower scale"),
             ("2000万1亿", "lists candidates", "scales that rise"),
-            ("1.2亿美元", only, "another currency"),
+            ("1.2亿美元", ONLY, "another currency"),
         ],
     );
     check(
@@ -194,7 +204,7 @@ fn numbers() {
         &number(5.0, 0.0, Some("万元")),
         &[
             ("5万元", "", "the unit contains the scale"),
-            ("50000元", only, "another unit"),
+            ("50000元", ONLY, "another unit"),
             ("5", "", "no unit"),
         ],
     );
@@ -203,7 +213,7 @@ fn numbers() {
         &[
             ("-5 °C", "", "unit after NFKC"),
             ("−5℃", "", "minus sign and composed unit"),
-            ("5 °C", other, "no sign"),
+            ("5 °C", OTHER, "no sign"),
             ("--5", "not just", "two signs"),
         ],
     );
@@ -221,10 +231,10 @@ fn numbers() {
             ("12.5 %", "", "percent"),
             ("12.5 percent", "", "in words"),
             ("百分之12.5", "", "in Chinese"),
-            ("0.125", other, "a fraction is not a percentage"),
+            ("0.125", OTHER, "a fraction is not a percentage"),
         ],
     );
-    check(&number(3.0, 0.0, Some("day")), &[("3 days", "", "plural"), ("3 d", only, "unknown")]);
+    check(&number(3.0, 0.0, Some("day")), &[("3 days", "", "plural"), ("3 d", ONLY, "unknown")]);
     check(&number(125.0, 0.0, Some("m²")), &[("125m2", "", "a unit with a digit")]);
 }
 
