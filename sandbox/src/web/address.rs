@@ -92,7 +92,7 @@ mod tests {
             ("https://tides.test/a?b=c#d", "https://tides.test/a?b=c", "the fragment"),
             ("https://tides.test/x/../a/./b", "https://tides.test/a/b", "dot segments"),
             ("https://tides.test/x/%2e%2e/a", "https://tides.test/a", "encoded dot segments"),
-            ("https://潮汐.test/", "https://xn--ehv376b.test/", "an international name"),
+            ("https://潮汐.test/", "https://xn--usw99d.test/", "an international name"),
             ("https://tides.test/报告", "https://tides.test/%E6%8A%A5%E5%91%8A", "Chinese path"),
         ];
         for (written, want, why) in table {
@@ -129,7 +129,7 @@ mod tests {
             ("data.tides.test", true, "a subdomain"),
             ("lowtides.test", false, "the same ending, another host"),
             ("harbour.test", true, "written with a star"),
-            ("xn--ehv376b.test", true, "an international name"),
+            ("xn--usw99d.test", true, "an international name"),
             ("test", false, "the domain above"),
         ];
         for (host, want, why) in table {
