@@ -3,7 +3,7 @@
 //! It is the floor of a suite: whatever it passes can be passed by luck.
 
 use futures::future::BoxFuture;
-use rand::Rng;
+use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha12Rng;
 use serde_json::{Map, Value, json};

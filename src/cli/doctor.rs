@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use wildgym_sandbox::code::setup::{Status, status};
+use wildgym_sandbox::worker::Containment;
 
+use super::host::open_host;
 use super::{Code, Failure, data, environment, say};
 
 /// Say what is ready on this machine and what is missing
@@ -46,7 +48,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         Status::Missing => "missing; run `wildgym setup`".to_owned(),
         Status::Unusable(reason) => format!("unusable: {reason}; run `wildgym setup`"),
     };
-    let containment = wildgym_sandbox::worker::containment();
+    let containment = containment()?;
     if args.json {
         let programs: serde_json::Map<String, serde_json::Value> = PROGRAMS
             .iter()
@@ -56,7 +58,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
             "version": env!("CARGO_PKG_VERSION"),
             "cache": cache,
             "code": { "ready": ready, "detail": code },
-            "workers": containment.to_string(),
+            "workers": containment,
             "programs": programs,
         });
         data(&findings.to_string());
@@ -64,7 +66,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         data(&format!("wildgym       {}", env!("CARGO_PKG_VERSION")));
         data(&format!("cache         {cache}"));
         data(&format!("code runtime  {code}"));
-        data(&format!("file parsers  {containment}"));
+        data(&format!("file parsers  {}", walls(containment)));
         for program in &PROGRAMS {
             let found = find(program).map_or_else(
                 || format!("missing; needed for {} (package {})", program.needed_for, program.package),
@@ -74,6 +76,32 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         }
     }
     Ok(if ready { Code::Done } else { Code::Incomplete })
+}
+
+/// Starts a parser process and asks it what it cannot do.
+fn containment() -> Result<Containment, Failure> {
+    let host = open_host()?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    runtime
+        .block_on(host.workers.containment())
+        .map_err(|error| Failure::usage(format!("parser processes cannot be started: {error}")))
+}
+
+/// Names the walls around a parser process that do not stand.
+fn walls(containment: Containment) -> String {
+    if containment.is_full() {
+        return "contained: no files, no network, no programs, bounded memory".to_owned();
+    }
+    let walls = [
+        (containment.no_reading, "can read files"),
+        (containment.no_writing, "can write files"),
+        (containment.no_network, "can open sockets"),
+        (containment.no_programs, "can start programs"),
+        (containment.bounded_memory, "have no memory limit"),
+    ];
+    let open: Vec<&str> = walls.iter().filter(|(stands, _)| !stands).map(|(_, what)| *what).collect();
+    format!("partly contained, for this kernel lacks the means: they {}", open.join(", "))
 }
 
 /// Says which programs of the system are missing.

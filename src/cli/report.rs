@@ -6,11 +6,11 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::{Code, Failure, data};
-use crate::record::{Outcome, TrialId};
+use crate::record::TrialId;
 use crate::report::{self, AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView};
 use crate::runner;
 use crate::store::{RunConfig, Store, StoreError, Stored, TaskData, Trial};
-use crate::verdict::{Verdict, VerdictRecord};
+use crate::verdict::VerdictRecord;
 
 /// Print the scores of a run
 #[derive(Debug, Args)]

@@ -172,7 +172,7 @@ pub(super) fn run(args: RunArgs) -> Result<Code, Failure> {
     let agent = agent(&args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
     let name = args.name.clone().unwrap_or_else(|| {
-        let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S");
+        let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
         format!("{time}-{}-{}", opened.suite.meta.name, agent.1.agent)
     });
     if name.is_empty() || name.contains('/') || name.starts_with('.') {

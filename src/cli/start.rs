@@ -11,7 +11,7 @@ use crate::agent::{Agent, Random, React, Reference, Silent};
 use crate::model::{Endpoint, Model, Offered, Secret, Settings};
 use crate::record::TrialId;
 use crate::runner::{self, Batch, Gym, Stopper, Summary};
-use crate::store::{Condition, Lock, RunConfig, Store, StoreError};
+use crate::store::{Condition, Lock, RunConfig, Store};
 
 /// What a run shows.
 #[derive(Debug, Args)]

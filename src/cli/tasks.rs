@@ -107,7 +107,7 @@ fn list(named: &str, as_json: bool) -> Result<Code, Failure> {
         return Ok(Code::Done);
     }
     let mut table = comfy_table::Table::new();
-    table.load_preset(comfy_table::presets::NOTHING);
+    table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["task", "scenario", "language", "factors", "title"]);
     for task in suite.tasks.values() {
         let factors: Vec<&str> = task.meta.factors.iter().map(|factor| factor.name()).collect();
@@ -153,5 +153,71 @@ fn show(named: &str, id: &str, variant: &Variant, answer: bool) -> Result<Code, 
     if answer {
         data(&format!("answer: {}", serde_json::to_string(&task.meta.answer).unwrap_or_default()));
     }
+    Ok(Code::Done)
+}
+
+fn checked(named: &str) -> Result<Code, Failure> {
+    let (folder, _) = locate(named)?;
+    let suite = match Suite::load(&folder) {
+        Ok(suite) => suite,
+        Err(faults) => {
+            data(&faults.to_string());
+            return Ok(Code::Incomplete);
+        }
+    };
+    let host = open_host()?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    let extract = |file: &Utf8Path| {
+        let name = file.file_name()?;
+        let bytes = std::fs::read(file).ok()?;
+        let read = host.workers.document(name, None, bytes);
+        runtime.block_on(read).ok().map(|document| document.text)
+    };
+    let mut found = 0;
+    for (id, task) in &suite.tasks {
+        for leak in check::leaks(task, check::materials(&suite, task, extract)) {
+            data(&format!("tasks/{id}: {leak}"));
+            found += 1;
+        }
+    }
+    let counted = format!("{} tasks, {} sites", suite.tasks.len(), suite.sites.len());
+    if found > 0 {
+        say(&format!("{counted}: {found} faults"));
+        return Ok(Code::Incomplete);
+    }
+    say(&format!("{counted}: no fault, and no answer in the open"));
+    Ok(Code::Done)
+}
+
+fn new(path: &Utf8Path) -> Result<Code, Failure> {
+    let usage = || {
+        Failure::usage(format!("`{path}` names no task of a suite"))
+            .hint("name the folder of a suite and a new id, as in `my-suite/ds-lighthouse`")
+    };
+    let (folder, id) = path.parent().zip(path.file_name()).ok_or_else(usage)?;
+    if !folder.join("suite.toml").is_file() {
+        return Err(usage());
+    }
+    let written = template::write(folder, id)
+        .map_err(|error| Failure::usage(format!("cannot begin task `{id}`: {error}")))?;
+    say(&format!("wrote {written}; it works as it is: `wildgym run {folder} --tasks {id}`"));
+    Ok(Code::Done)
+}
+
+fn schemas(file: Option<&str>) -> Result<Code, Failure> {
+    let all = schema::all();
+    let Some(file) = file else {
+        let object: serde_json::Map<String, serde_json::Value> =
+            all.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+        data(&serde_json::to_string_pretty(&object).unwrap_or_default());
+        return Ok(Code::Done);
+    };
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let Some((_, schema)) = all.iter().find(|(name, _)| *name == file) else {
+        return Err(Failure::usage(format!("there is no schema for `{file}`"))
+            .hint(format!("there are schemas for `{}`", names.join("`, `"))));
+    };
+    data(&serde_json::to_string_pretty(schema).unwrap_or_default());
     Ok(Code::Done)
 }

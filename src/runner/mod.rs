@@ -11,7 +11,7 @@ mod event;
 mod execute;
 mod plan;
 
-pub use batch::{Batch, Summary, run};
+pub use batch::{Batch, MakeAgent, Summary, run};
 pub use build::{BuildError, Gym};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};

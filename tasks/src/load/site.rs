@@ -80,6 +80,10 @@ fn read_one(
     for (index, service) in site.meta.services.iter().enumerate() {
         check_service(tree, folder, &site, (index, service), &source, notes);
     }
+    let mut site = site;
+    for service in &mut site.meta.services {
+        service.table = tree.absolute(&folder.join(&service.table));
+    }
     Some((site, source))
 }
 

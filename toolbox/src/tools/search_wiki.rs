@@ -5,7 +5,6 @@
 //! comes with suggestions to choose from, what is ambiguous with its options.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;

@@ -7,23 +7,23 @@ use super::words::folded;
 
 /// A query, read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query {
+pub(in crate::web) struct Query {
     /// Text to look for, phrases included.
-    pub text: Vec<String>,
+    pub(in crate::web) text: Vec<String>,
     /// Text that must stand on the page as written.
-    pub phrases: Vec<String>,
+    pub(in crate::web) phrases: Vec<String>,
     /// Text that must not.
-    pub excluded: Vec<String>,
+    pub(in crate::web) excluded: Vec<String>,
     /// Hosts to which the search is limited; any of them will do.
-    pub sites: Vec<String>,
+    pub(in crate::web) sites: Vec<String>,
     /// Hosts that are left out.
-    pub excluded_sites: Vec<String>,
+    pub(in crate::web) excluded_sites: Vec<String>,
 }
 
 impl Query {
     /// Reads a query.
     #[must_use]
-    pub fn parse(written: &str) -> Self {
+    pub(in crate::web) fn parse(written: &str) -> Self {
         let written = folded(written).replace(['“', '”', '„', '「', '」', '『', '』'], "\"");
         let mut query = Self::default();
         let mut rest = written.as_str();
@@ -35,7 +35,7 @@ impl Query {
 
     /// Returns whether there is nothing to look for.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(in crate::web) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.sites.is_empty()
     }
 
