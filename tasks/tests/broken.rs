@@ -1,6 +1,8 @@
 //! Broken suites: each is a sound one with one thing changed, and the loader names
 //! exactly what is wrong.
 
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail it")]
+
 use camino::{Utf8Path, Utf8PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -281,7 +283,7 @@ fn rows() -> Vec<(Change, &'static str)> {
         ),
         (
             Put("sites/a.example/pages/about/index.html", "x"),
-            "sites/a.example/pages/about/index.html: `/about` is already served from `about.html`",
+            "sites/a.example/pages/about.html: `/about` is already served from `index.html`",
         ),
         (
             Put("sites/b.example/articles/x.md", "title = \"X\"\n"),
