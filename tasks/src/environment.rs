@@ -104,7 +104,7 @@ pub enum SiteKind {
     /// A site of pages and files.
     #[default]
     Pages,
-    /// An encyclopedia that speaks the MediaWiki action API.
+    /// An encyclopedia that speaks the `MediaWiki` action API.
     Encyclopedia,
 }
 

@@ -107,7 +107,7 @@ impl Ingredients<'_> {
         if let (Some((first, _)), Some((second, _))) = (first, whole.next()) {
             return Err(ComposeError::TwoInstructions(first.clone(), second.clone()));
         }
-        let mut text = first.map_or(self.instruction, |(_, text)| text).trim().to_owned();
+        let mut text = first.map_or(self.instruction, |(_, text)| text.as_str()).trim().to_owned();
         for (overlay, change) in chosen {
             for (index, edit) in change.meta.edits.iter().enumerate() {
                 let count = text.matches(&edit.find).count();

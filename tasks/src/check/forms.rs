@@ -173,14 +173,13 @@ fn stands_alone(before: &str, form: &str, after: &str) -> bool {
     let mut right = after.chars();
     let outer = (form.chars().next(), form.chars().next_back());
     let short = form.chars().count() <= 2;
+    let mut touched = [before.chars().next_back(), after.chars().next()].into_iter().flatten();
+    let inside = form.chars().count() == 1 && form.chars().all(is_chinese);
+    if inside && touched.any(is_chinese) {
+        return false;
+    }
     !joins(outer.0, short, left.next(), left.next())
         && !joins(outer.1, short, right.next(), right.next())
-        && !(form.chars().count() == 1
-            && form.chars().all(is_chinese)
-            && [before.chars().next_back(), after.chars().next()]
-                .into_iter()
-                .flatten()
-                .any(is_chinese))
 }
 
 /// Returns whether an outer character of a form goes on in its neighbours.

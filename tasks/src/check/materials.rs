@@ -40,7 +40,7 @@ pub fn materials(
     }
     if task.meta.environment.web.is_some() {
         for site in suite.sites.values().filter(|site| !is_blocked(task, site)) {
-            of_site(suite, site, &extract, &mut all);
+            of_site(&suite.folder, site, &extract, &mut all);
         }
     }
     all
@@ -52,7 +52,7 @@ fn is_blocked(task: &Task, site: &Site) -> bool {
 }
 
 fn of_site(
-    suite: &Suite,
+    folder: &Utf8Path,
     site: &Site,
     extract: &impl Fn(&Utf8Path) -> Option<String>,
     all: &mut Vec<Material>,
@@ -71,7 +71,7 @@ fn of_site(
         all.push(Material { places: vec![place(&article.path())], text });
     }
     for service in &site.meta.services {
-        let file = suite.folder.join("sites").join(&site.host).join(&service.table);
+        let file = folder.join("sites").join(&site.host).join(&service.table);
         read(vec![place(&service.path)], &file, extract, all);
     }
 }

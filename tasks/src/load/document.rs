@@ -116,7 +116,7 @@ struct Reader<'t> {
 impl Reader<'_> {
     fn line_at(&self, offset: usize) -> usize {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        self.first_line + before.iter().filter(|byte| **byte == b'\n').count()
+        self.first_line + before.split(|byte| *byte == b'\n').count() - 1
     }
 
     fn table(&mut self, table: &DeTable<'_>, path: &str) -> Value {

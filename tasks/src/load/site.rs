@@ -305,7 +305,7 @@ fn follow(start: (String, String), sites: &Sites) -> Result<(), String> {
         let base = Url::parse(&format!("https://{owner}{path}"));
         let url =
             base.and_then(|base| base.join(next)).map_err(|error| format!("is no URL: {error}"))?;
-        host = url.host_str().unwrap_or_default().to_owned();
+        url.host_str().unwrap_or_default().clone_into(&mut host);
         path = decoded(url.path());
     }
 }

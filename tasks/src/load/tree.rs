@@ -149,7 +149,7 @@ impl Tree {
             Ok(text) => Some(text.trim_start_matches('\u{feff}').replace("\r\n", "\n")),
             Err(error) => {
                 let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-                let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+                let line = good.split(|byte| *byte == b'\n').count();
                 notes.at_line(path, Some(line), "not UTF-8; save the file as UTF-8");
                 None
             }
