@@ -18,14 +18,16 @@ pub(super) struct Found {
 }
 
 /// Marks that stand around a call and mean nothing once it is found.
-const OPENING: [&str; 5] = ["<tool_call>", "```json", "```tool_call", "```", ","];
+const OPENING: [&str; 7] =
+    ["<tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "```json", "```tool_call", "```", ","];
 const CLOSING: [&str; 3] = ["</tool_call>", "```", ","];
 
 /// Finds the calls in `content`; none where there is no call.
 pub(super) fn find(content: &str, tools: &Offered) -> Option<Found> {
     let (mut calls, mut rest) = (Vec::new(), String::new());
+    let thought = thought(content)?;
     // Where the line begins, where the search goes on, and up to where text was kept.
-    let (mut line, mut next, mut kept) = (0, 0, 0);
+    let (mut line, mut next, mut kept) = (thought, thought, 0);
     while let Some(step) = content[next..].find(['{', '[']) {
         let start = next + step;
         line = content[next..start].rfind('\n').map_or(line, |end| next + end + 1);
@@ -46,6 +48,16 @@ pub(super) fn find(content: &str, tools: &Offered) -> Option<Found> {
     }
     keep(&mut rest, &content[kept..], kept > 0, false);
     (!calls.is_empty()).then_some(Found { calls, rest })
+}
+
+/// Returns where inline reasoning ends: a call in it was only thought of. None where the
+/// reasoning was cut off.
+fn thought(content: &str) -> Option<usize> {
+    const END: &str = "</think>";
+    match content.rfind(END) {
+        Some(end) => Some(end + END.len()),
+        None => (!content.trim_start().starts_with("<think>")).then_some(0),
+    }
 }
 
 /// Tells whether a call may begin after this text of the same line: nothing, a tag or a
@@ -108,7 +120,10 @@ mod tests {
     fn calls_are_found_in_the_forms_that_models_write() {
         let a = ("scrape", r#"{"url":"a"}"#);
         let b = ("now", "{}");
-        let table: [Row<'_>; 14] = [
+        let table: [Row<'_>; 17] = [
+            ("[TOOL_CALLS] [{\"name\":\"now\",\"arguments\":{}}]", &[b], ""),
+            ("<|python_tag|>{\"name\":\"now\",\"parameters\":{}}", &[b], ""),
+            ("<think>Hm.</think>\n{\"name\":\"now\",\"arguments\":{}}", &[b], "<think>Hm.</think>"),
             (r#"{"name": "scrape", "arguments": {"url": "a"}}"#, &[a], ""),
             ("```json\n{\"name\": \"scrape\", \"arguments\": {\"url\": \"a\"}}\n```", &[a], ""),
             ("``` {\"name\": \"now\", \"parameters\": {}} ```", &[b], ""),
@@ -159,6 +174,8 @@ mod tests {
             (r#"{"result":{"name":"now","arguments":{}}}"#, "within another object"),
             (r#"{"name":"now","arguments":{"#, "cut off"),
             ("[]", "an empty list"),
+            ("<think>\n{\"name\":\"now\",\"arguments\":{}}\n</think>\nNo.", "only thought of"),
+            ("<think>\n{\"name\":\"now\",\"arguments\":{}}", "thinking was cut off"),
         ];
         for (content, why) in table {
             assert_eq!(find(content, &tools()), None, "{why}");

@@ -28,6 +28,10 @@ const LARGEST: usize = 32 << 20;
 /// The longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(30);
 
+/// How long an unused connection is kept. Common servers close theirs after 5 s; a
+/// request that meets the closing is lost and must be sent again.
+const IDLE: Duration = Duration::from_secs(4);
+
 /// Header that names the trial, for the logs of an endpoint.
 const TRIAL: HeaderName = HeaderName::from_static("x-wildgym-trial");
 
@@ -81,6 +85,7 @@ impl Model {
             .user_agent(concat!("wildgym/", env!("CARGO_PKG_VERSION")))
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
+            .pool_idle_timeout(IDLE)
             .connect_timeout(settings.request_timeout.min(CONNECT));
         if endpoint.is_loopback() {
             builder = builder.no_proxy();

@@ -8,9 +8,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde_json::{Map, Value};
+use url::{Position, Url};
 
 use super::error::ModelError;
 use super::gate::Gate;
@@ -71,7 +71,7 @@ impl fmt::Debug for Secret {
 
 /// A model at an address. Clones share the slots: requests in flight are limited over
 /// all of them together.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Endpoint {
     pub(super) url: Url,
     pub(super) model: String,
@@ -102,10 +102,11 @@ impl Endpoint {
         &self.model
     }
 
-    /// Returns the address that requests go to.
+    /// Returns the address that requests go to, without the query: some endpoints take
+    /// their key there.
     #[must_use]
-    pub fn url(&self) -> &str {
-        self.url.as_str()
+    pub fn address(&self) -> &str {
+        &self.url[..Position::AfterPath]
     }
 
     /// Tells whether the address is on this machine, where no proxy is asked.
@@ -116,6 +117,16 @@ impl Endpoint {
             |_| host == "localhost" || host.ends_with(".localhost"),
             |address| address.is_loopback(),
         )
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("address", &self.address())
+            .field("model", &self.model)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
     }
 }
 
@@ -240,7 +251,7 @@ mod tests {
         ];
         for (base, expected, why) in table {
             let got = Endpoint::new(base, "m", None, 1).ok();
-            assert_eq!(got.as_ref().map(Endpoint::url), expected, "{why}");
+            assert_eq!(got.as_ref().map(|got| got.url.as_str()), expected, "{why}");
         }
     }
 
@@ -261,8 +272,10 @@ mod tests {
     #[test]
     fn a_key_is_never_shown() {
         let secret = Secret::new("OPENAI_API_KEY", " sk-12345\n");
-        let endpoint = Endpoint::new("http://h", "m", Some(secret.clone()), 1).unwrap();
+        let url = "http://h/v1?key=sk-12345";
+        let endpoint = Endpoint::new(url, "m", Some(secret.clone()), 1).unwrap();
         assert!(!format!("{endpoint:?}").contains("sk-12345"));
+        assert_eq!(endpoint.address(), "http://h/v1/chat/completions");
         assert_eq!(secret.redact("bad key sk-12345 given".into()), "bad key [key] given");
         let header = secret.header().unwrap();
         assert_eq!(header.to_str().unwrap(), "Bearer sk-12345", "space around it is dropped");

@@ -230,7 +230,7 @@ fn unit(bytes: &[u8], at: usize) -> Option<u16> {
 
 /// Returns what to check after a refusal with this status.
 pub(super) fn hint(status: u16, endpoint: &Endpoint) -> Option<String> {
-    let (model, url) = (&endpoint.model, endpoint.url());
+    let (model, url) = (&endpoint.model, endpoint.address());
     let key = endpoint.key.as_ref().map_or_else(
         || "no key was sent; set `OPENAI_API_KEY` or name a variable with `--api-key-env`".into(),
         |key| format!("check the key in `{}`", key.source()),
@@ -248,5 +248,42 @@ pub(super) fn hint(status: u16, endpoint: &Endpoint) -> Option<String> {
              not know can be taken away by setting it to null"
         )),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lone_surrogates_are_mended_and_nothing_else() {
+        let table = [
+            (r#""plain""#, r#""plain""#, "nothing to mend"),
+            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#, "a pair"),
+            (r#""\ud83d""#, r#""\ufffd""#, "first half"),
+            (r#""\ude00x""#, r#""\ufffdx""#, "second half"),
+            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#, "half, then a pair"),
+            (r#""\\ud83d""#, r#""\\ud83d""#, "an escaped backslash, then letters"),
+            (r#""\ud83"#, r#""\ud83"#, "cut within the escape"),
+            (r#""\é""#, r#""\é""#, "not an escape at all"),
+        ];
+        for (text, expected, why) in table {
+            assert_eq!(mend_surrogates(text), expected, "{why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_judged(status in 100_u16..1000, body in r#"(\\u[dD][89a-fA-F]0|\\|\PC|[{}\[\]":,]|error|choices|message|code){0,40}"#) {
+            judge(&Answer { status, body, ..Answer::default() });
+        }
+
+        #[test]
+        fn sound_json_is_left_alone(text in r"\PC*") {
+            let json = Value::from(text).to_string();
+            prop_assert!(matches!(mend_surrogates(&json), Cow::Borrowed(_)));
+        }
     }
 }
