@@ -109,6 +109,11 @@ impl React {
                 note(episode, &exchange)?;
                 Ok(Ok(exchange))
             }
+            // What does not fit in the first round never will: the run is misconfigured.
+            Err(error @ ModelError::ContextOverflow(_)) if round == 1 => Err(Broken {
+                lost: Lost::Model,
+                detail: format!("{error}; in round 1, so perhaps `--max-tokens` is too large"),
+            }),
             Err(error @ ModelError::ContextOverflow(_)) => {
                 let outcome = Outcome::Limit(Limit::Context);
                 Ok(Err(Ending::without(outcome, error.to_string())))

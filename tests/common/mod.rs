@@ -10,33 +10,33 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 /// A directory for one story, and the program started in it.
-pub struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
 
 /// What the program left.
-pub struct Ran {
+pub(crate) struct Ran {
     /// Exit code; none after a signal.
-    pub code: Option<i32>,
+    pub(crate) code: Option<i32>,
     /// Standard output.
-    pub out: String,
+    pub(crate) out: String,
     /// Standard error.
-    pub err: String,
+    pub(crate) err: String,
 }
 
 impl Place {
     /// Makes an empty directory.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
     /// Returns the directory.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns the program with arguments, ready to start, without any key.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wildgym"));
         command
             .args(args)
@@ -48,7 +48,7 @@ impl Place {
     }
 
     /// Runs the program to its end.
-    pub fn wildgym(&self, args: &[&str]) -> Ran {
+    pub(crate) fn wildgym(&self, args: &[&str]) -> Ran {
         let output = self.command(args).output().unwrap();
         Ran {
             code: output.status.code(),
@@ -58,13 +58,13 @@ impl Place {
     }
 
     /// Starts the program and leaves it running.
-    pub fn start(&self, args: &[&str]) -> Child {
+    pub(crate) fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
     /// Writes a suite of `count` tasks `t-000`, … whose answer is `done`, and returns its
     /// folder. Every task has one attachment, `note.txt`, which says its id.
-    pub fn suite(&self, count: usize) -> PathBuf {
+    pub(crate) fn suite(&self, count: usize) -> PathBuf {
         let folder = self.path().join("suite");
         let write = |path: String, text: String| {
             let path = folder.join(path);
@@ -99,7 +99,7 @@ impl Place {
 
 impl Ran {
     /// Returns standard output as JSON.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| {
             panic!("not JSON ({error}):\n{}\nstderr:\n{}", self.out, self.err)
         })
@@ -107,7 +107,7 @@ impl Ran {
 }
 
 /// Returns the transcripts below a run by path, as text.
-pub fn transcripts(run: &Path) -> BTreeMap<String, String> {
+pub(crate) fn transcripts(run: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![run.join("trials")];
     while let Some(folder) = folders.pop() {
@@ -126,7 +126,7 @@ pub fn transcripts(run: &Path) -> BTreeMap<String, String> {
 }
 
 /// Returns whether a transcript is closed by an outcome that counts.
-pub fn is_finished(transcript: &str) -> bool {
+pub(crate) fn is_finished(transcript: &str) -> bool {
     let whole = transcript.rfind('\n').map_or("", |end| &transcript[..end]);
     let last = whole.lines().last().unwrap_or_default();
     serde_json::from_str::<Value>(last).is_ok_and(|record| {
@@ -136,7 +136,7 @@ pub fn is_finished(transcript: &str) -> bool {
 }
 
 /// Returns a transcript without what depends on the machine or the hour.
-pub fn timeless(transcript: &str) -> String {
+pub(crate) fn timeless(transcript: &str) -> String {
     transcript
         .lines()
         .map(|line| {
@@ -148,7 +148,7 @@ pub fn timeless(transcript: &str) -> String {
 }
 
 /// Returns the complete lines of a run's exact verdicts.
-pub fn verdicts(run: &Path) -> Vec<Value> {
+pub(crate) fn verdicts(run: &Path) -> Vec<Value> {
     let text = fs::read_to_string(run.join("verdicts/exact.jsonl")).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
