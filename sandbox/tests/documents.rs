@@ -2,6 +2,8 @@
 //!
 //! After every hostile file the same pool must read a good one.
 
+#![expect(clippy::unwrap_used, reason = "the makers of test files are not tests themselves")]
+
 use std::io::{Cursor, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -226,7 +228,7 @@ async fn xml_that_expands_or_reaches_out() {
     let mut laughs = String::from("<!DOCTYPE lolz [<!ENTITY l0 \"lol\">");
     for level in 1..12 {
         let inner = format!("&l{};", level - 1).repeat(10);
-        laughs.push_str(&format!("<!ENTITY l{level} \"{inner}\">"));
+        laughs += &["<!ENTITY l", &level.to_string(), " \"", &inner, "\">"].concat();
     }
     laughs.push_str("]>");
     let outside = "<!DOCTYPE x [<!ENTITY e SYSTEM \"file:///etc/passwd\">]>";
@@ -237,7 +239,8 @@ async fn xml_that_expands_or_reaches_out() {
     );
     let cells: String = (1..60_000)
         .map(|row| format!("<row r=\"{row}\">{}</row>", "<c><v>1</v></c>".repeat(20)))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let cases: Vec<Case> = vec![
         ("laughs.docx", docx(&format!("{laughs}{}", body("&l11;")), &[]), ""),
         ("laughs.xlsx", xlsx(&sheet(""), &format!("{laughs}{NO_STRINGS}"), &[]), ""),

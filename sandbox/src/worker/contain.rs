@@ -36,6 +36,7 @@ const CPU: u64 = 120;
 
 /// What a worker found that it cannot do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wall of its own")]
 pub struct Containment {
     /// Reading a file of the host fails.
     pub no_reading: bool,

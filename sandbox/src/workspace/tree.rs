@@ -118,7 +118,7 @@ pub(super) fn names(
     mut visit: impl FnMut(&str, &Stat),
 ) -> io::Result<()> {
     let mut directory = root.as_fd().try_clone_to_owned()?;
-    for name in path.iter() {
+    for name in path {
         visit(name, &statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?);
         directory = openat(&directory, name, DIRECTORY, Mode::empty())?;
     }
