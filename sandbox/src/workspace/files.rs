@@ -203,7 +203,7 @@ impl Workspace {
                 entries.sort();
                 WorkspaceError::NotFound { path: shown(path), hint: hint::near(clean, &entries) }
             }
-            OpenError::Other(what) => WorkspaceError::NotAFile { path: shown(path), what: *what },
+            OpenError::Other(what) => WorkspaceError::NotAFile { path: shown(path), what },
             OpenError::System(error) => {
                 WorkspaceError::Io { path: shown(path), source: (*error).into() }
             }
