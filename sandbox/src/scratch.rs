@@ -181,7 +181,7 @@ mod tests {
         let path = scratch.path().to_owned();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         fs::create_dir_all(path.join("w7/x")).unwrap();
-        fs::set_permissions(path.join("w7"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(path.join("w7"), fs::Permissions::from_mode(0o000)).unwrap();
         drop(scratch);
         assert!(!path.exists(), "even an unreadable directory goes");
     }

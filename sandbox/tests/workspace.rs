@@ -1,6 +1,9 @@
 //! The workspace against whoever wants out of it, from the host's side.
 
+#![expect(clippy::unwrap_used, reason = "the makers of test files are not tests themselves")]
+
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,7 +205,6 @@ fn twins_are_distinct_and_missing_names_hint_at_them() {
     }
     let error = read(&yard, "CAF\u{c9}").unwrap_err().to_string();
     assert!(error.contains("did you mean"), "{error}");
-    use std::os::unix::ffi::OsStrExt;
     let bad = std::ffi::OsStr::from_bytes(b"bad\xff.txt");
     fs::write(at(&yard, "").as_std_path().join(bad), b"x").unwrap();
     let list = yard.workspace.list().unwrap();
@@ -233,7 +235,7 @@ fn deep_locked_and_crowded_trees_are_listed_and_removed() {
     fs::create_dir_all(root.join("locked/inner")).unwrap();
     assert_eq!(yard.workspace.usage().unwrap().entries, 8_002);
     assert_eq!(yard.workspace.list().unwrap().len(), 5_000);
-    fs::set_permissions(root.join("locked"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(root.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
     let Yard { workspace, scratch, _folder } = yard;
     drop(workspace);
     assert!(!root.exists(), "all of it is gone");

@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn encodings_are_found() {
-        let cases: Vec<(Vec<u8>, Option<&str>, &str, &str, &str)> = vec![
+        type Case = (Vec<u8>, Option<&'static str>, &'static str, &'static str, &'static str);
+        let cases: Vec<Case> = vec![
             (CHINESE.into(), None, CHINESE, "UTF-8", "plain"),
             (format!("\u{feff}{CHINESE}").into(), None, CHINESE, "UTF-8", "with a mark"),
             (GB18030.encode(CHINESE).0.into(), None, CHINESE, "gb18030", "mainland"),

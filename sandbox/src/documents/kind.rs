@@ -169,7 +169,7 @@ fn container(bytes: &[u8]) -> Result<Kind, Unreadable> {
 /// Tells OLE compound files apart by the names of their streams.
 fn compound(bytes: &[u8]) -> Result<Kind, Unreadable> {
     let has = |name: &str| {
-        let wide: String = name.chars().map(|letter| format!("{letter}\\x00")).collect();
+        let wide = name.chars().map(|letter| format!("{letter}\\x00")).collect::<Vec<_>>().concat();
         Regex::new(&format!("(?i-u){wide}\\x00\\x00")).is_ok_and(|mark| mark.is_match(bytes))
     };
     if has("EncryptedPackage") {

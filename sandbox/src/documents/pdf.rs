@@ -74,7 +74,7 @@ impl Pages {
         if !self.text.is_empty() {
             self.text.push_str("\n\n");
         }
-        self.text.push_str(&format!("## Page {number}\n\n{shown}"));
+        self.text.extend(["## Page ", &number.to_string(), "\n\n", shown]);
     }
 
     fn notes(&self) -> impl Iterator<Item = String> {

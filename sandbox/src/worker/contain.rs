@@ -28,11 +28,15 @@ pub(super) const MEMORY: u64 = 512 << 20;
 /// Address space beyond the idle program's, in bytes: room for what is reserved and never touched.
 const ADDRESSES: u64 = 1 << 30;
 
+/// More bytes than either limit leaves.
+const BEYOND: usize = 4 << 30;
+
 /// Processor time of a worker's whole life, in seconds; the pool retires workers long before.
 const CPU: u64 = 120;
 
 /// What a worker found that it cannot do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wall of its own")]
 pub struct Containment {
     /// Reading a file of the host fails.
     pub no_reading: bool,
@@ -245,6 +249,6 @@ pub(super) fn probe() -> Containment {
         no_writing: !written,
         no_network: !sent,
         no_programs: std::process::Command::new("/bin/true").status().is_err(),
-        bounded_memory: rustix::process::getrlimit(Resource::Data).current.is_some(),
+        bounded_memory: Vec::<u8>::new().try_reserve_exact(BEYOND).is_err(),
     }
 }

@@ -80,7 +80,9 @@ impl Workers {
             Job::Document { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
-            answer => Err(unreadable(name, answer)),
+            answer @ (Answer::Workbook(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
+                Err(unreadable(name, answer))
+            }
         }
     }
 
@@ -88,7 +90,9 @@ impl Workers {
     pub async fn workbook(&self, name: &str, bytes: Vec<u8>) -> Result<Workbook, WorkerError> {
         match self.run(name, Job::Workbook { name: name.to_owned() }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
-            answer => Err(unreadable(name, answer)),
+            answer @ (Answer::Document(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
+                Err(unreadable(name, answer))
+            }
         }
     }
 
@@ -96,7 +100,9 @@ impl Workers {
     pub async fn containment(&self) -> Result<Containment, WorkerError> {
         match self.run("probe", Job::Probe, Vec::new()).await? {
             Answer::Probe(containment) => Ok(containment),
-            answer => Err(unreadable("probe", answer)),
+            answer @ (Answer::Document(_) | Answer::Workbook(_) | Answer::Unreadable(_)) => {
+                Err(unreadable("probe", answer))
+            }
         }
     }
 
@@ -145,12 +151,11 @@ impl Workers {
 
     async fn start(&self) -> Result<Process, WorkerError> {
         let failed = |error| ended(&format!("no worker process could be started: {error}"));
-        let starter = match self.starter.get() {
-            Some(starter) => starter,
-            None => {
-                let starter = Starter::new(self.program.clone()).map_err(failed)?;
-                self.starter.get_or_init(|| starter)
-            }
+        let starter = if let Some(starter) = self.starter.get() {
+            starter
+        } else {
+            let starter = Starter::new(self.program.clone()).map_err(failed)?;
+            self.starter.get_or_init(|| starter)
         };
         starter.start().await.map_err(failed)
     }

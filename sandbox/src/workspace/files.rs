@@ -65,8 +65,8 @@ impl Workspace {
         let clean = relative(path)?;
         let io = |source| WorkspaceError::Io { path: shown(path), source };
         let large = |bytes| WorkspaceError::TooLarge { path: shown(path), bytes, limit };
-        let (file, size) =
-            handle::regular(&self.dir, &clean).map_err(|error| self.refuse(path, &clean, error))?;
+        let (file, size) = handle::regular(&self.dir, &clean)
+            .map_err(|error| self.refuse(path, &clean, &error))?;
         if size > limit {
             return Err(large(size));
         }
@@ -147,7 +147,7 @@ impl Workspace {
         };
         self.admit(&clean, size)?;
         let directory = handle::parent(&self.dir, &clean, true)
-            .map_err(|error| self.refuse(path, &clean, error))?;
+            .map_err(|error| self.refuse(path, &clean, &error))?;
         if let Ok(stat) = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)
             && FileType::from_raw_mode(stat.st_mode) == FileType::Directory
         {
@@ -191,7 +191,7 @@ impl Workspace {
     }
 
     /// Says why a path could not be opened.
-    fn refuse(&self, path: &Utf8Path, clean: &Utf8Path, error: OpenError) -> WorkspaceError {
+    fn refuse(&self, path: &Utf8Path, clean: &Utf8Path, error: &OpenError) -> WorkspaceError {
         match error {
             OpenError::Missing => {
                 let mut entries = Vec::new();
@@ -205,7 +205,7 @@ impl Workspace {
             }
             OpenError::Other(what) => WorkspaceError::NotAFile { path: shown(path), what },
             OpenError::System(error) => {
-                WorkspaceError::Io { path: shown(path), source: error.into() }
+                WorkspaceError::Io { path: shown(path), source: (*error).into() }
             }
         }
     }

@@ -17,9 +17,6 @@ mod hint;
 mod path;
 pub(crate) mod tree;
 
-#[cfg(test)]
-mod tests;
-
 pub use error::WorkspaceError;
 pub use files::Workspace;
 pub use path::relative;

@@ -118,7 +118,7 @@ pub(super) fn names(
     mut visit: impl FnMut(&str, &Stat),
 ) -> io::Result<()> {
     let mut directory = root.as_fd().try_clone_to_owned()?;
-    for name in path.iter() {
+    for name in path {
         visit(name, &statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?);
         directory = openat(&directory, name, DIRECTORY, Mode::empty())?;
     }
@@ -154,6 +154,8 @@ pub(super) fn weight(stat: &Stat) -> u64 {
 /// `root` meanwhile. The first error that does not go away is returned after all else
 /// has been tried.
 pub(crate) fn clear(root: impl AsFd) -> io::Result<()> {
+    // The handle given may be one that only names the directory.
+    let root = openat(root, c".", DIRECTORY, Mode::empty())?;
     let root = root.as_fd();
     // Of a directory that is not ours, the mode stays as it is.
     let _ = rustix::fs::fchmod(root, Mode::RWXU);

@@ -2,7 +2,7 @@
 //!
 //! Where the format allows (xlsx, xlsb), cells are read as they come and kept sparsely,
 //! so that a sheet costs what it holds, whatever dimensions it claims. The old binary
-//! format cannot claim much; what an OpenDocument sheet claims is bounded by the
+//! format cannot claim much; what an `OpenDocument` sheet claims is bounded by the
 //! worker's memory.
 
 use std::collections::BTreeMap;
