@@ -119,6 +119,12 @@ impl Workspace {
         todo!()
     }
 
+    /// Returns where it lies on the host.
+    #[must_use]
+    pub fn host_path(&self) -> &Utf8Path {
+        todo!()
+    }
+
     /// Returns the quota.
     #[must_use]
     pub fn quota(&self) -> Quota {

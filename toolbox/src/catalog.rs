@@ -13,7 +13,7 @@ impl Catalog {
     /// Returns all tools of this program. A new tool is one line here.
     #[must_use]
     pub fn all() -> Self {
-        Self(vec![])
+        Self(vec![Arc::new(crate::tools::execute_code::ExecuteCode)])
     }
 
     /// Returns a catalog of these tools.

@@ -23,7 +23,10 @@ pub struct Call {
 
 /// What goes back to the agent.
 #[derive(Debug)]
-pub struct Reply {}
+pub struct Reply {
+    /// What the agent reads.
+    pub text: String,
+}
 
 /// Watches and changes calls from above.
 pub trait Interceptor: Send + Sync {}
