@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
 use crate::tools::scrape::Scrape;
@@ -24,6 +25,7 @@ fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(Scrape),
         Arc::new(ExtractDocumentContent),
         Arc::new(ExtractExcelContent),
+        Arc::new(ExecuteCode),
     ]
 }
 

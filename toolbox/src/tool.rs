@@ -47,7 +47,7 @@ pub trait Tool: Send + Sync + 'static {
     /// Does the work.
     fn call(
         &self,
-        context: &CallContext,
+        context: &Arc<CallContext>,
         args: Self::Args,
     ) -> impl Future<Output = Result<Output, ToolError>> + Send;
 }

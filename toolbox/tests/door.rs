@@ -60,7 +60,7 @@ impl Tool for Sleeper {
         Duration::from_secs(args.seconds)
     }
 
-    async fn call(&self, context: &CallContext, args: Nap) -> Result<Output, ToolError> {
+    async fn call(&self, context: &Arc<CallContext>, args: Nap) -> Result<Output, ToolError> {
         self.log.lock().unwrap().push(format!("{} begins", context.ingress));
         self.alive.fetch_add(1, Ordering::SeqCst);
         tokio::time::sleep(Duration::from_secs(args.seconds)).await;
@@ -92,7 +92,7 @@ impl Tool for Talker {
         Footprint::none()
     }
 
-    async fn call(&self, _context: &CallContext, args: Talk) -> Result<Output, ToolError> {
+    async fn call(&self, _context: &Arc<CallContext>, args: Talk) -> Result<Output, ToolError> {
         match args.bytes {
             Some(bytes) => Ok("é".repeat(bytes / 2).into()),
             None => Err(ToolError::SandboxLost("the disk is gone".to_owned())),

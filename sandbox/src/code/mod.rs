@@ -26,7 +26,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use runtime::Runtime;
+pub use runtime::{Runtime, Slot};
 
 use crate::seed::Seed;
 use crate::workspace::Quota;

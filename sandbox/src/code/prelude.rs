@@ -43,7 +43,12 @@ __import__("gc").freeze()
 pub(super) fn script() -> String {
     let mut script = format!("{PRELOAD}\n{LOADER}");
     for (name, file, source) in MODULES {
-        script.push_str(&format!("_load({}, {}, {})\n", quoted(name), quoted(file), quoted(source)));
+        script.push_str(&format!(
+            "_load({}, {}, {})\n",
+            quoted(name),
+            quoted(file),
+            quoted(source)
+        ));
     }
     script + FINISH
 }

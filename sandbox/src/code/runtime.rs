@@ -84,15 +84,29 @@ impl Runtime {
         Ok(Self { shared, slots: Arc::new(Semaphore::new(slots)) })
     }
 
+    /// Waits for a slot.
+    pub async fn slot(&self) -> Result<Slot, RuntimeError> {
+        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        slot.map(Slot).map_err(|error| RuntimeError::Unusable(error.to_string()))
+    }
+
+    /// Waits for a slot and runs code in it.
+    pub async fn execute(&self, execution: Execution<'_>) -> Result<Executed, RuntimeError> {
+        let slot = self.slot().await?;
+        self.execute_in(slot, execution).await
+    }
+
     /// Runs code in a fresh instance.
     ///
-    /// Waits for a slot first. When the returned future is dropped, the execution ends
-    /// within some ten milliseconds, and its temporary directory is removed.
-    pub async fn execute(&self, execution: Execution<'_>) -> Result<Executed, RuntimeError> {
+    /// When the returned future is dropped, the execution ends within some ten
+    /// milliseconds, and its temporary directory is removed.
+    pub async fn execute_in(
+        &self,
+        slot: Slot,
+        execution: Execution<'_>,
+    ) -> Result<Executed, RuntimeError> {
         let lost = |reason: String| RuntimeError::Unusable(reason);
-        let slot = Arc::clone(&self.slots).acquire_owned().await;
-        let slot = slot.map_err(|error| lost(error.to_string()))?;
-        let job = Job::new(&self.shared, &self.slots, slot, execution);
+        let job = Job::new(&self.shared, &self.slots, slot.0, execution);
         let job = job.map_err(|error| lost(format!("{error:#}")))?;
         // Dropped with this future, and the thread sees it.
         let (_alive, gone) = oneshot::channel::<()>();
@@ -101,6 +115,10 @@ impl Runtime {
         done.map_err(|error| lost(error.to_string()))?.map_err(|error| lost(format!("{error:#}")))
     }
 }
+
+/// The right to run one execution; as many are given out as there are processors.
+#[derive(Debug)]
+pub struct Slot(OwnedSemaphorePermit);
 
 /// Loads compiled code.
 #[expect(unsafe_code, reason = "compiled code cannot be verified; who may write it was checked")]

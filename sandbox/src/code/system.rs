@@ -134,11 +134,7 @@ impl System {
 }
 
 /// Returns how deep a path lies, if it may: relative to a directory open from the start.
-fn depth_below(
-    memory: &GuestMemory<'_>,
-    folder: Fd,
-    path: GuestPtr<str>,
-) -> Result<usize, Error> {
+fn depth_below(memory: &GuestMemory<'_>, folder: Fd, path: GuestPtr<str>) -> Result<usize, Error> {
     if !(WORKSPACE..=TEMPORARY).contains(&u32::from(folder)) {
         return Err(Errno::Notcapable.into());
     }
@@ -279,12 +275,7 @@ impl Wasi for System {
         closed
     }
 
-    async fn fd_renumber(
-        &mut self,
-        memory: &mut GuestMemory<'_>,
-        from: Fd,
-        to: Fd,
-    ) -> Outcome<()> {
+    async fn fd_renumber(&mut self, memory: &mut GuestMemory<'_>, from: Fd, to: Fd) -> Outcome<()> {
         if is_fixed(from) || is_fixed(to) {
             return Err(Errno::Notcapable.into());
         }

@@ -3,6 +3,8 @@
 //! What the file is, its bytes decide, in a worker process. The whole text is returned;
 //! the door cuts what is too long and says where the rest is.
 
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -49,7 +51,7 @@ impl Tool for ExtractDocumentContent {
         Duration::from_secs(2)
     }
 
-    async fn call(&self, context: &CallContext, args: Args) -> Result<Output, ToolError> {
+    async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let file = source::load(context, &args.document_path).await?;
         let workers = &context.sandbox.host.workers;
         let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;

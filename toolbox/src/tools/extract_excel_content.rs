@@ -1,5 +1,7 @@
 //! The sheets of a workbook, from the workspace or the web.
 
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -41,7 +43,7 @@ impl Tool for ExtractExcelContent {
         Duration::from_secs(2)
     }
 
-    async fn call(&self, context: &CallContext, args: Args) -> Result<Output, ToolError> {
+    async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let file = source::load(context, &args.document_path).await?;
         let workbook = context.sandbox.host.workers.workbook(&file.name, file.bytes).await?;
         Ok(shown(&file.name, &workbook).into())

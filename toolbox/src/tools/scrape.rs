@@ -4,6 +4,8 @@
 //! poured out: a forerunner returned a PDF as text. With a query only the passages
 //! that fit are returned.
 
+use std::sync::Arc;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -67,7 +69,7 @@ impl Tool for Scrape {
         Duration::from_secs(3)
     }
 
-    async fn call(&self, context: &CallContext, args: Args) -> Result<Output, ToolError> {
+    async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let web = context.sandbox.web.as_ref().ok_or(WebError::NoWeb)?;
         scrape(web, context.now, &context.accesses, args).await.map(Output::from)
     }

@@ -4,6 +4,8 @@
 //! page is the default: a forerunner asked for the tenth unless told otherwise. A
 //! search that finds nothing is an answer, not an error.
 
+use std::sync::Arc;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -75,7 +77,7 @@ impl Tool for SearchSerper {
         Duration::from_secs(2)
     }
 
-    async fn call(&self, context: &CallContext, args: Args) -> Result<Output, ToolError> {
+    async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let web = context.sandbox.web.as_ref().ok_or(WebError::NoWeb)?;
         search(web, context.now, &context.accesses, &args).await.map(Output::from)
     }

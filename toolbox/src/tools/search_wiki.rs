@@ -4,6 +4,8 @@
 //! suggestion answered about another entity and nobody could tell. What is missing
 //! comes with suggestions to choose from, what is ambiguous with its options.
 
+use std::sync::Arc;
+
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -54,7 +56,7 @@ impl Tool for SearchWiki {
         Footprint::none()
     }
 
-    async fn call(&self, context: &CallContext, args: Args) -> Result<Output, ToolError> {
+    async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let web = context.sandbox.web.as_ref().ok_or(WebError::NoWeb)?;
         let wiki = Wiki::choose(web, context.now, &context.accesses, &args)?;
         wiki.look_up(args.entity.trim()).await.map(Output::from)

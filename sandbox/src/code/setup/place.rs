@@ -63,7 +63,8 @@ impl Layout {
 
 /// Says why a file or directory could be changed by somebody else, if it could.
 pub(in crate::code) fn private(path: &Utf8Path) -> Result<(), String> {
-    let found = path.symlink_metadata().map_err(|error| format!("cannot read `{path}`: {error}"))?;
+    let found =
+        path.symlink_metadata().map_err(|error| format!("cannot read `{path}`: {error}"))?;
     let user = rustix::process::geteuid().as_raw();
     if found.is_symlink() {
         Err(format!("`{path}` is a symbolic link; replace it by what it points to"))

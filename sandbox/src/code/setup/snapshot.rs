@@ -58,7 +58,8 @@ pub(super) async fn freeze(
     let scratch =
         scratch.map_err(|source| SetupError::Io { path: place.folder().to_owned(), source })?;
     let output = Stream::new(OUTPUT);
-    let mut store = Store::new(&engine, context_of(place, scratch.path(), &output).map_err(failed)?);
+    let mut store =
+        Store::new(&engine, context_of(place, scratch.path(), &output).map_err(failed)?);
     store.set_epoch_deadline(u64::MAX / 2);
     let mut linker = Linker::new(&engine);
     p1::add_to_linker_async(&mut linker, |state| state).map_err(failed)?;
