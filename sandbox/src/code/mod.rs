@@ -47,7 +47,7 @@ pub struct Limits {
 impl Default for Limits {
     /// 60 s of processor time, 60 s of sleep, 1 GiB of memory, 1 MiB of each output.
     fn default() -> Self {
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         Self { cpu: minute, sleep: minute, memory: 1 << 30, output: 1 << 20 }
     }
 }

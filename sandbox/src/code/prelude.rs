@@ -43,12 +43,8 @@ __import__("gc").freeze()
 pub(super) fn script() -> String {
     let mut script = format!("{PRELOAD}\n{LOADER}");
     for (name, file, source) in MODULES {
-        script.push_str(&format!(
-            "_load({}, {}, {})\n",
-            quoted(name),
-            quoted(file),
-            quoted(source)
-        ));
+        let [name, file, source] = [name, file, source].map(quoted);
+        script += &["_load(", &name, ", ", &file, ", ", &source, ")\n"].concat();
     }
     script + FINISH
 }

@@ -152,7 +152,9 @@ mod tests {
         ];
         for (writes, want, dropped, why) in table {
             let stream = Stream::new(8);
-            writes.iter().for_each(|write| stream.push(write.as_bytes()));
+            for write in writes {
+                stream.push(write.as_bytes());
+            }
             assert_eq!((stream.text().as_str(), stream.dropped()), (want, dropped), "{why}");
         }
     }

