@@ -33,8 +33,22 @@ async fn attempts_alive_at_once_see_only_their_own() {
     let suite = place.suite(count);
     let wide = count.to_string();
     let ran = place.wildgym(&[
-        "run", suite.to_str().unwrap(), "--model", "m", "--base-url", &url, "-k", "1",
-        "--concurrency", &wide, "--requests", &wide, "--name", "r", "--json", "-q",
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "-k",
+        "1",
+        "--concurrency",
+        &wide,
+        "--requests",
+        &wide,
+        "--name",
+        "r",
+        "--json",
+        "-q",
     ]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(ran.json()["trials"]["pass"], count, "{}", ran.out);

@@ -13,17 +13,29 @@ fn mistakes_get_an_answer_that_helps() {
     let suite = place.suite(2);
     let suite = suite.to_str().unwrap();
     let table: &[(&[&str], &[&str])] = &[
-        (&["run", "nowhere"], &["error: there is no suite `nowhere`", "hint: built-in suites are `starter`"]),
-        (&["run", suite, "--tasks", "x-*"], &["no task of suite `tiny` is selected", "wildgym tasks list tiny"]),
+        (
+            &["run", "nowhere"],
+            &["error: there is no suite `nowhere`", "hint: built-in suites are `starter`"],
+        ),
+        (
+            &["run", suite, "--tasks", "x-*"],
+            &["no task of suite `tiny` is selected", "wildgym tasks list tiny"],
+        ),
         (&["run", suite, "--tasks", "{"], &["`--tasks {`"]),
         (&["run", suite, "--agent", "react"], &["agent `react` needs a model", "--model NAME"]),
         (&["run", suite, "--agent", "silent", "--model", "m"], &["agent `silent` uses no model"]),
         (&["run", suite, "--model", "m"], &["`OPENAI_API_KEY` is not set", "--api-key-env"]),
         (&["run", suite, "--model", "m", "--base-url", "ftp://x"], &["`ftp://x`"]),
-        (&["run", suite, "--idealise", "haste"], &["`haste` is no factor; expected one of hidden-information"]),
+        (
+            &["run", suite, "--idealise", "haste"],
+            &["`haste` is no factor; expected one of hidden-information"],
+        ),
         (&["run", suite, "--name", "../x"], &["`../x` cannot name a run"]),
         (&["run", suite, "-k", "0"], &["invalid value '0'"]),
-        (&["run", suite, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--extra", "[]"], &["`--extra` is not a JSON object"]),
+        (
+            &["run", suite, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--extra", "[]"],
+            &["`--extra` is not a JSON object"],
+        ),
         (&["resume", "nowhere"], &["there is no run in `nowhere`", "hint:"]),
         (&["report", "."], &["there is no run in `.`"]),
         (&["show", "nowhere", "x"], &["there is no run in `nowhere`"]),
@@ -58,7 +70,16 @@ async fn a_run_with_a_model_is_recorded_shown_and_exported() {
     let place = Place::new();
     let (suite, url) = (place.suite(2), model.base_url());
     let ran = place.wildgym(&[
-        "run", suite.to_str().unwrap(), "--model", "m/1", "--base-url", &url, "-k", "2", "--name", "r",
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m/1",
+        "--base-url",
+        &url,
+        "-k",
+        "2",
+        "--name",
+        "r",
         "--json",
     ]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -76,7 +97,14 @@ async fn a_run_with_a_model_is_recorded_shown_and_exported() {
     assert_eq!(again.json()["trials"], report["trials"], "the report follows from the store");
 
     let shown = place.wildgym(&["show", "runs/r", "t-001/2"]);
-    for text in ["t-001", "execute_code", "no_such_tool", "the nearest are", "I think I am done", "answered"] {
+    for text in [
+        "t-001",
+        "execute_code",
+        "no_such_tool",
+        "the nearest are",
+        "I think I am done",
+        "answered",
+    ] {
         assert!(shown.out.contains(text), "`{text}` in:\n{}", shown.out);
     }
     let exported = place.wildgym(&["export", "runs/r", "--format", "messages"]);
@@ -101,7 +129,17 @@ async fn a_refusing_endpoint_loses_trials_and_no_run() {
     let place = Place::new();
     let (suite, url) = (place.suite(1), model.base_url());
     let ran = place.wildgym(&[
-        "run", suite.to_str().unwrap(), "--model", "m", "--base-url", &url, "-k", "1", "--name", "r", "--json",
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "-k",
+        "1",
+        "--name",
+        "r",
+        "--json",
     ]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(ran.json()["trials"]["lost"], 1);
@@ -115,7 +153,15 @@ async fn one_writer_at_a_time() {
     let place = Place::new();
     let (suite, url) = (place.suite(1), model.base_url());
     let mut first = place.start(&[
-        "run", suite.to_str().unwrap(), "--model", "m", "--base-url", &url, "--name", "r", "-q",
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--name",
+        "r",
+        "-q",
     ]);
     while model.in_flight() == 0 {
         tokio::task::yield_now().await;
@@ -145,7 +191,18 @@ async fn limits_end_attempts_each_under_its_name() {
     ];
     for (outcome, limits) in table {
         let mut args = vec![
-            "run", suite, "--model", "m", "--base-url", &url, "-k", "1", "--name", outcome, "--json", "-q",
+            "run",
+            suite,
+            "--model",
+            "m",
+            "--base-url",
+            &url,
+            "-k",
+            "1",
+            "--name",
+            outcome,
+            "--json",
+            "-q",
         ];
         args.extend_from_slice(limits);
         let ran = place.wildgym(&args);
@@ -172,8 +229,19 @@ async fn an_interrupted_run_is_closed_and_resumed() {
     let place = Place::new();
     let (suite, url) = (place.suite(3), model.base_url());
     let mut child = place.start(&[
-        "run", suite.to_str().unwrap(), "--model", "m", "--base-url", &url, "-k", "1", "--name", "r",
-        "--concurrency", "2", "-q",
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "-k",
+        "1",
+        "--name",
+        "r",
+        "--concurrency",
+        "2",
+        "-q",
     ]);
     while model.in_flight() < 2 {
         tokio::task::yield_now().await;

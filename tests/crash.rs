@@ -79,8 +79,21 @@ async fn a_killed_run_resumes_without_loss_or_repetition() {
         let run = place.path().join("runs/r");
         let point = ChaCha12Rng::seed_from_u64(seed).random_range(0.05..0.95);
         let began = [
-            "run", suite.to_str().unwrap(), "--model", "m", "--base-url", &url, "-k", &k,
-            "--concurrency", "32", "--requests", "32", "--name", "r", "-q",
+            "run",
+            suite.to_str().unwrap(),
+            "--model",
+            "m",
+            "--base-url",
+            &url,
+            "-k",
+            &k,
+            "--concurrency",
+            "32",
+            "--requests",
+            "32",
+            "--name",
+            "r",
+            "-q",
         ];
         let requests = (2.0 * total as f64 * point) as usize;
         kill_when(place.start(&began), || model.requests().len() >= requests);
@@ -119,8 +132,21 @@ async fn a_kill_while_judging_loses_no_verdict() {
     let suite = place.suite(size.tasks);
     let run = place.path().join("runs/r");
     let first = place.wildgym(&[
-        "run", suite.to_str().unwrap(), "--model", "m", "--base-url", &url, "-k", &k,
-        "--concurrency", "32", "--requests", "32", "--name", "r", "-q",
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "-k",
+        &k,
+        "--concurrency",
+        "32",
+        "--requests",
+        "32",
+        "--name",
+        "r",
+        "-q",
     ]);
     assert_eq!(first.code, Some(0), "{}", first.err);
     let (asked, before) = (model.requests().len(), transcripts(&run));

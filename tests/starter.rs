@@ -28,7 +28,16 @@ use wildgym_toolbox::{Catalog, Decision, Incoming, Interceptor};
 fn the_reference_passes_every_task_in_every_variant() {
     let place = Place::new();
     let ran = place.wildgym(&[
-        "run", "starter", "--agent", "reference", "--variants", "all", "-k", "3", "--json", "-q",
+        "run",
+        "starter",
+        "--agent",
+        "reference",
+        "--variants",
+        "all",
+        "-k",
+        "3",
+        "--json",
+        "-q",
     ]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.err, ran.out);
     let trials = &ran.json()["trials"];
@@ -42,7 +51,16 @@ fn agents_without_a_mind_pass_nothing() {
     let place = Place::new();
     for agent in ["silent", "random"] {
         let ran = place.wildgym(&[
-            "run", "starter", "--agent", agent, "--variants", "all", "-k", "3", "--json", "-q",
+            "run",
+            "starter",
+            "--agent",
+            agent,
+            "--variants",
+            "all",
+            "-k",
+            "3",
+            "--json",
+            "-q",
         ]);
         assert_eq!(ran.code, Some(0), "{agent}: {}", ran.err);
         assert_eq!(ran.json()["trials"]["pass"], 0, "{agent}: {}", ran.out);
@@ -109,8 +127,7 @@ async fn every_tool_of_a_reference_is_needed() {
             used.insert(tool);
         }
     }
-    let all: BTreeSet<String> =
-        catalog.iter().map(|entry| entry.tool.name().to_owned()).collect();
+    let all: BTreeSet<String> = catalog.iter().map(|entry| entry.tool.name().to_owned()).collect();
     assert_eq!(used, all, "every tool is used by some reference");
 }
 

@@ -94,8 +94,7 @@ fn value(
 
 fn text(name: &str, episode: &Episode, seen: &[String], rng: &mut ChaCha12Rng) -> String {
     let pick = |from: &[String], rng: &mut ChaCha12Rng| from.choose(rng).cloned();
-    let urls: Vec<String> =
-        seen.iter().filter(|word| word.starts_with("http")).cloned().collect();
+    let urls: Vec<String> = seen.iter().filter(|word| word.starts_with("http")).cloned().collect();
     let word = pick(seen, rng).unwrap_or_else(|| "what".to_owned());
     if name.contains("path") {
         return pick(&episode.request.attachments, rng).unwrap_or(word);

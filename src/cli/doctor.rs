@@ -69,7 +69,12 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         data(&format!("file parsers  {}", walls(containment)));
         for program in &PROGRAMS {
             let found = find(program).map_or_else(
-                || format!("missing; needed for {} (package {})", program.needed_for, program.package),
+                || {
+                    format!(
+                        "missing; needed for {} (package {})",
+                        program.needed_for, program.package
+                    )
+                },
                 |path| path.display().to_string(),
             );
             data(&format!("{:<12}  {found}", program.names[0]));
@@ -100,7 +105,8 @@ fn walls(containment: Containment) -> String {
         (containment.no_programs, "can start programs"),
         (containment.bounded_memory, "have no memory limit"),
     ];
-    let open: Vec<&str> = walls.iter().filter(|(stands, _)| !stands).map(|(_, what)| *what).collect();
+    let open: Vec<&str> =
+        walls.iter().filter(|(stands, _)| !stands).map(|(_, what)| *what).collect();
     format!("partly contained, for this kernel lacks the means: they {}", open.join(", "))
 }
 

@@ -26,8 +26,10 @@ pub(super) fn cache() -> Result<Utf8PathBuf, Failure> {
         .or_else(|| get("XDG_CACHE_HOME").map(|path| Utf8PathBuf::from(path).join("wildgym")))
         .or_else(|| get("HOME").map(|path| Utf8PathBuf::from(path).join(".cache/wildgym")))
         .ok_or_else(|| {
-            Failure::usage("there is no cache directory: neither `HOME` nor `XDG_CACHE_HOME` is set")
-                .hint(format!("set `{CACHE}` to a directory of yours"))
+            Failure::usage(
+                "there is no cache directory: neither `HOME` nor `XDG_CACHE_HOME` is set",
+            )
+            .hint(format!("set `{CACHE}` to a directory of yours"))
         })
 }
 

@@ -28,8 +28,10 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let config = store.config()?;
     let blobs = store.blobs();
-    let schemas: Vec<serde_json::Value> = serde_json::from_slice(&blobs.get(&config.tools.schemas)?)
-        .map_err(|error| Failure::usage(format!("the stored tool schemas are damaged: {error}")))?;
+    let schemas: Vec<serde_json::Value> =
+        serde_json::from_slice(&blobs.get(&config.tools.schemas)?).map_err(|error| {
+            Failure::usage(format!("the stored tool schemas are damaged: {error}"))
+        })?;
     let verdicts = store.read_verdicts(&config.judge.name)?;
     match args.format {
         Format::Messages => {}

@@ -46,9 +46,8 @@ pub(super) fn locate(named: &str) -> Result<(Utf8PathBuf, String), Failure> {
         return Ok((folder, named.to_owned()));
     }
     let names = builtin::names().join("`, `");
-    Err(Failure::usage(format!("there is no suite `{named}`")).hint(format!(
-        "built-in suites are `{names}`; any folder with a `suite.toml` is one too"
-    )))
+    Err(Failure::usage(format!("there is no suite `{named}`"))
+        .hint(format!("built-in suites are `{names}`; any folder with a `suite.toml` is one too")))
 }
 
 /// Opens what all attempts of this process share. Without the code runtime `code` is

@@ -44,9 +44,13 @@ pub(super) fn run(args: ResumeArgs) -> Result<Code, Failure> {
     }
     let gym = open_gym(&opened.suite)?;
     let names: Vec<&str> = gym.catalog.iter().map(|entry| entry.tool.name()).collect();
-    if names != config.tools.names || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas {
-        return Err(Failure::usage("this version of wildgym offers other tools than the run began with")
-            .hint(format!("resume with wildgym {}, or begin anew", config.wildgym)));
+    if names != config.tools.names
+        || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
+    {
+        return Err(Failure::usage(
+            "this version of wildgym offers other tools than the run began with",
+        )
+        .hint(format!("resume with wildgym {}, or begin anew", config.wildgym)));
     }
     let concurrency = args.concurrency.get() as usize;
     start::go(Job { gym, store, config, lock, concurrency }, &args.shown)

@@ -110,7 +110,12 @@ struct ModelArgs {
     model: Option<String>,
 
     /// Base URL of an OpenAI-compatible endpoint
-    #[arg(long, value_name = "URL", env = "OPENAI_BASE_URL", default_value = "https://api.openai.com/v1")]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "OPENAI_BASE_URL",
+        default_value = "https://api.openai.com/v1"
+    )]
     base_url: String,
 
     /// Environment variable that holds the endpoint's key; a local endpoint needs none
@@ -213,9 +218,8 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
     };
     let extra = match &args.model.extra {
         None => serde_json::Map::new(),
-        Some(text) => serde_json::from_str(text).map_err(|error| {
-            Failure::usage(format!("`--extra` is not a JSON object: {error}"))
-        })?,
+        Some(text) => serde_json::from_str(text)
+            .map_err(|error| Failure::usage(format!("`--extra` is not a JSON object: {error}")))?,
     };
     let model = ModelConfig {
         name: model.clone(),

@@ -49,13 +49,16 @@ pub(super) fn check_model(condition: &Condition) -> Result<(), Failure> {
 fn model(condition: &Condition) -> Result<Option<Model>, Failure> {
     let Some(config) = &condition.model else { return Ok(None) };
     let key = environment::get(&config.key_env);
-    let local = ["//127.", "//localhost", "//[::1]"].iter().any(|host| config.base_url.contains(host));
+    let local =
+        ["//127.", "//localhost", "//[::1]"].iter().any(|host| config.base_url.contains(host));
     if key.is_none() && !local {
         return Err(Failure::usage(format!(
             "`{}` is not set, and `{}` is not a local endpoint",
             config.key_env, config.base_url
         ))
-        .hint("set it, name another variable with `--api-key-env`, or an endpoint with `--base-url`"));
+        .hint(
+            "set it, name another variable with `--api-key-env`, or an endpoint with `--base-url`",
+        ));
     }
     let key = key.map(|key| Secret::new(&config.key_env, &key));
     let settings = Settings {

@@ -97,9 +97,9 @@ fn list(as_json: bool) -> Result<Code, Failure> {
 
 fn show(name: &str, as_json: bool) -> Result<Code, Failure> {
     let catalog = catalog()?;
-    let entry = catalog
-        .entry(name)
-        .map_err(|error| Failure::usage(error.to_string()).hint("see them with `wildgym tools list`"))?;
+    let entry = catalog.entry(name).map_err(|error| {
+        Failure::usage(error.to_string()).hint("see them with `wildgym tools list`")
+    })?;
     if as_json {
         data(&pretty(&schema::openai(entry)));
         return Ok(Code::Done);
@@ -129,9 +129,8 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let call = Call { id: "call".to_owned(), name: args.name, arguments: args.arguments };
-    let reply = runtime
-        .block_on(toolbox.call(call))
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let reply =
+        runtime.block_on(toolbox.call(call)).map_err(|error| Failure::usage(error.to_string()))?;
     if args.json {
         data(&pretty(&json!({
             "text": reply.text,

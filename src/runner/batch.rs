@@ -65,11 +65,7 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
         .into_iter()
         .map(|verdict| (verdict.trial, verdict.attempt))
         .collect();
-    let shared = Arc::new(Shared {
-        tasks,
-        verdicts: batch.store.verdicts(&judge)?,
-        batch,
-    });
+    let shared = Arc::new(Shared { tasks, verdicts: batch.store.verdicts(&judge)?, batch });
     let mut left = Vec::new();
     for trial in &plan {
         let known = index.trials.get(trial);
@@ -176,8 +172,7 @@ impl Shared {
         };
         let blobs = self.batch.store.blobs();
         let answer = end.answer.as_ref().map(|body| blobs.text(body)).transpose()?;
-        let (verdict, reasons) =
-            judge::exact::judge(&task.answer, &end.outcome, answer.as_deref());
+        let (verdict, reasons) = judge::exact::judge(&task.answer, &end.outcome, answer.as_deref());
         self.verdicts.append(&VerdictRecord {
             format: crate::record::FORMAT,
             trial: trial.clone(),

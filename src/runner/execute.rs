@@ -126,8 +126,7 @@ fn close(
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let transcript = episode.transcript();
     let files = files(&toolbox.sandbox().workspace, transcript)?;
-    let answer: Option<Body> =
-        ending.answer.map(|answer| transcript.body(answer)).transpose()?;
+    let answer: Option<Body> = ending.answer.map(|answer| transcript.body(answer)).transpose()?;
     let end = OutcomeRecord {
         outcome: ending.outcome,
         answer,
@@ -144,16 +143,12 @@ fn close(
 }
 
 /// Keeps the files of the workspace. One that cannot be read is listed without a blob.
-fn files(
-    workspace: &Workspace,
-    transcript: &Transcript,
-) -> Result<Vec<FileRecord>, StoreError> {
+fn files(workspace: &Workspace, transcript: &Transcript) -> Result<Vec<FileRecord>, StoreError> {
     let mut kept = 0;
     let mut files = Vec::new();
     for entry in workspace.list().unwrap_or_default() {
         let fits = entry.bytes <= LARGEST_FILE && kept + entry.bytes <= MOST_BYTES;
-        let bytes =
-            if fits { workspace.read(&entry.path, LARGEST_FILE).ok() } else { None };
+        let bytes = if fits { workspace.read(&entry.path, LARGEST_FILE).ok() } else { None };
         let blob = bytes.map(|bytes| transcript.blobs().put(&bytes)).transpose()?;
         if blob.is_some() {
             kept += entry.bytes;

@@ -71,7 +71,8 @@ impl Place {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        let suite = "format = 1\nname = \"tiny\"\nversion = \"1.0.0\"\ndescription = \"For a story\"\n";
+        let suite =
+            "format = 1\nname = \"tiny\"\nversion = \"1.0.0\"\ndescription = \"For a story\"\n";
         write("suite.toml".into(), suite.into());
         for number in 0..count {
             let id = format!("t-{number:03}");

@@ -1,3 +1,5 @@
+//! What the exact judge makes of answers, a row each.
+
 use jiff::civil::date;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Whole reports of runs, as snapshots.
+
 use std::collections::BTreeSet;
 
 use insta::{assert_json_snapshot, assert_snapshot};

@@ -1,3 +1,5 @@
+//! Whole transcripts and exports of trials, as snapshots.
+
 use std::collections::BTreeSet;
 
 use insta::{assert_json_snapshot, assert_snapshot};
