@@ -46,8 +46,9 @@ pub(super) fn locate(named: &str) -> Result<(Utf8PathBuf, String), Failure> {
         return Ok((folder, named.to_owned()));
     }
     let built_in = builtin::names().join("`, `");
-    Err(Failure::usage(format!("there is no suite `{named}`"))
-        .hint(format!("built-in suites are `{built_in}`; any folder with a `suite.toml` is one too")))
+    Err(Failure::usage(format!("there is no suite `{named}`")).hint(format!(
+        "built-in suites are `{built_in}`; any folder with a `suite.toml` is one too"
+    )))
 }
 
 /// Opens what all attempts of this process share. Without the code runtime `code` is
