@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn a_list_of_links_is_kept_whole() {
-        let links: String =
-            (0..30).map(|n| format!("<li><a href=/n/{n}>Report {n}</a></li>")).collect();
+        let link = |n| format!("<li><a href=/n/{n}>Report {n}</a></li>");
+        let links = (0..30).map(link).collect::<Vec<_>>().concat();
         let page = read(&format!("<body><p>Latest</p><ul>{links}</ul></body>"));
         assert!(
             page.markdown.contains("[Report 29](https://tides.test/n/29)"),

@@ -290,7 +290,7 @@ mod tests {
         ];
         for (url, want) in table {
             let got = run(url, None);
-            let text = got.map_or_else(|error| error.to_string(), |text| text);
+            let text = got.unwrap_or_else(|error| error.to_string());
             assert!(text.contains(want), "{url}: {text}");
         }
     }
