@@ -4,6 +4,8 @@
 //! model, then the run is resumed. The small form runs always; with `WILDGYM_BARS` set
 //! it is 1,200 trials, killed 20 times (`make bars`).
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,7 +58,7 @@ fn trial(path: &str) -> String {
 
 /// Waits until `reached`, then kills the process.
 fn kill_when(mut child: Child, reached: impl Fn() -> bool) {
-    let patience = Instant::now() + Duration::from_secs(300);
+    let patience = Instant::now() + Duration::from_mins(5);
     while !reached() {
         assert!(Instant::now() < patience, "the run got nowhere");
         if child.try_wait().unwrap().is_some() {
@@ -77,7 +79,7 @@ async fn a_killed_run_resumes_without_loss_or_repetition() {
         let (place, url) = (Place::new(), model.base_url());
         let suite = place.suite(size.tasks);
         let run = place.path().join("runs/r");
-        let point = ChaCha12Rng::seed_from_u64(seed).random_range(0.05..0.95);
+        let point = ChaCha12Rng::seed_from_u64(seed).random_range(5..=95);
         let began = [
             "run",
             suite.to_str().unwrap(),
@@ -95,7 +97,7 @@ async fn a_killed_run_resumes_without_loss_or_repetition() {
             "r",
             "-q",
         ];
-        let requests = (2.0 * total as f64 * point) as usize;
+        let requests = 2 * total * point / 100;
         kill_when(place.start(&began), || model.requests().len() >= requests);
         let before = finished(&run);
         let asked = model.requests().len();
@@ -114,8 +116,7 @@ async fn a_killed_run_resumes_without_loss_or_repetition() {
         assert_eq!(verdicts(&run).len(), total, "seed {seed}: one verdict a trial");
         assert_eq!(model.violations(), Vec::<String>::new());
         println!(
-            "killed at {:.0} %: {} of {total} finished before, all unchanged, none repeated",
-            point * 100.0,
+            "killed at {point} %: {} of {total} finished before, all unchanged, none repeated",
             before.len()
         );
     }
@@ -153,8 +154,8 @@ async fn a_kill_while_judging_loses_no_verdict() {
     for seed in 0..size.kills {
         // As if the judge had been down for the whole run.
         std::fs::remove_file(run.join("verdicts/exact.jsonl")).unwrap();
-        let point = ChaCha12Rng::seed_from_u64(seed).random_range(0.05..0.95);
-        let wanted = (total as f64 * point) as usize;
+        let point = ChaCha12Rng::seed_from_u64(seed).random_range(5..=95);
+        let wanted = total * point / 100;
         kill_when(place.start(&["resume", "runs/r", "-q"]), || verdicts(&run).len() >= wanted);
         let kept = verdicts(&run);
         let resumed = place.wildgym(&["resume", "runs/r", "--json", "-q"]);

@@ -30,8 +30,6 @@ pub struct Episode {
     pub request: Request,
     /// What can be called.
     pub toolbox: Arc<Toolbox>,
-    /// Schemas of the tools in OpenAI form, in the order of the catalog.
-    pub schemas: Arc<Vec<serde_json::Value>>,
     /// Limits; the runner watches over the time.
     pub limits: Limits,
     /// The agent's share in the attempt's working time.
@@ -55,7 +53,6 @@ impl Episode {
     pub fn new(
         request: Request,
         toolbox: Arc<Toolbox>,
-        schemas: Arc<Vec<serde_json::Value>>,
         limits: Limits,
         working: Working,
         transcript: Transcript,
@@ -64,7 +61,6 @@ impl Episode {
         Self {
             request,
             toolbox,
-            schemas,
             limits,
             working,
             seed,

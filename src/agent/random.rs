@@ -79,9 +79,11 @@ fn value(
         return choice.clone();
     }
     let kind = match &field["type"] {
-        Value::Array(kinds) => kinds.first().and_then(Value::as_str).unwrap_or("string"),
-        other => other.as_str().unwrap_or("string"),
+        Value::Array(kinds) => kinds.first().and_then(Value::as_str),
+        Value::String(kind) => Some(kind.as_str()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     };
+    let kind = kind.unwrap_or("string");
     match kind {
         "integer" => json!(rng.random_range(1..=3)),
         "number" => json!(rng.random_range(0.0..100.0)),

@@ -1,6 +1,6 @@
 //! The default agent: reason, call, observe, in a loop.
 //!
-//! The loop of AgentGym2 (section 5.1.2): tools in OpenAI schema, several calls a round,
+//! The loop of `AgentGym2` (section 5.1.2): tools in `OpenAI` schema, several calls a round,
 //! an answer between `<final_answer>` tags. The system prompt is our own and the same
 //! for every task and model.
 

@@ -40,22 +40,23 @@ pub(super) fn locate(named: &str) -> Result<(Utf8PathBuf, String), Failure> {
             .map_err(|error| Failure::usage(format!("cannot open `{named}`: {error}")))?;
         return Ok((folder.clone(), folder.into_string()));
     }
-    if builtin::names().iter().any(|name| *name == named) {
+    if builtin::names().contains(&named) {
         let folder = builtin::unpack(named, &environment::cache()?)
             .map_err(|error| Failure::usage(format!("cannot unpack suite `{named}`: {error}")))?;
         return Ok((folder, named.to_owned()));
     }
-    let names = builtin::names().join("`, `");
-    Err(Failure::usage(format!("there is no suite `{named}`"))
-        .hint(format!("built-in suites are `{names}`; any folder with a `suite.toml` is one too")))
+    let built_in = builtin::names().join("`, `");
+    Err(Failure::usage(format!("there is no suite `{named}`")).hint(format!(
+        "built-in suites are `{built_in}`; any folder with a `suite.toml` is one too"
+    )))
 }
 
 /// Opens what all attempts of this process share. Without the code runtime `code` is
 /// none.
 pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
-    let scratch = environment::scratch()?;
-    let scratch = Scratch::create(&scratch).map_err(|error| {
-        Failure::usage(format!("cannot use `{scratch}` for workspaces: {error}"))
+    let parent = environment::scratch()?;
+    let scratch = Scratch::create(&parent).map_err(|error| {
+        Failure::usage(format!("cannot use `{parent}` for workspaces: {error}"))
             .hint("set `TMPDIR` to a directory of yours with room")
     })?;
     let code = match Runtime::load(&environment::cache()?.join("code")) {

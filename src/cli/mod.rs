@@ -52,11 +52,12 @@ enum Command {
 }
 
 /// Runs the program with the arguments it was started with.
+#[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
-        Command::Run(args) => run::run(args),
-        Command::Resume(args) => resume::run(args),
+        Command::Run(args) => run::run(&args),
+        Command::Resume(args) => resume::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),

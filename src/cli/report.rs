@@ -49,7 +49,13 @@ pub(super) fn code(view: &RunView) -> Code {
 pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
     let config = store.config()?;
     let tasks = config.tasks(&store.blobs())?;
+    let running = store.is_being_written();
     let mut index = store.index()?;
+    if running {
+        for trial in index.trials.values_mut() {
+            trial.attempts.retain(|stored| stored.end.is_some());
+        }
+    }
     let verdicts: BTreeMap<(TrialId, u32), VerdictRecord> = store
         .read_verdicts(&config.judge.name)?
         .into_iter()

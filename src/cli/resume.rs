@@ -27,7 +27,7 @@ pub(super) struct ResumeArgs {
     shown: Shown,
 }
 
-pub(super) fn run(args: ResumeArgs) -> Result<Code, Failure> {
+pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let config = store.config()?;
     let lock = store.lock()?;

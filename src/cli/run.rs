@@ -172,9 +172,9 @@ struct LimitArgs {
     attempts: NonZeroU32,
 }
 
-pub(super) fn run(args: RunArgs) -> Result<Code, Failure> {
+pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let opened = open_suite(&args.suite)?;
-    let agent = agent(&args)?;
+    let agent = agent(args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
     let name = args.name.clone().unwrap_or_else(|| {
         let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
@@ -188,7 +188,7 @@ pub(super) fn run(args: RunArgs) -> Result<Code, Failure> {
     let gym = open_gym(&opened.suite)?;
     start::check_model(&agent.1)?;
     let (store, lock, config) =
-        Store::create(&root, |blobs| config(&args, &opened, tasks, agent, &gym, blobs))?;
+        Store::create(&root, |blobs| config(args, &opened, tasks, agent, &gym, blobs))?;
     let job = start::Job { gym, store, config, lock, concurrency: args.concurrency.get() as usize };
     start::go(job, &args.shown)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::progress::Progress;
 use super::{Code, Failure, environment, report, say};
@@ -112,18 +113,31 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
     };
     let (stopper, stop) = Stopper::new();
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            say("stopping: closing what runs; once more to quit at once");
-            stopper.stop();
-            if tokio::signal::ctrl_c().await.is_ok() {
-                quit();
-            }
-        }
+        asked_to_end().await;
+        say("stopping: closing what runs; once more to quit at once");
+        stopper.stop();
+        asked_to_end().await;
+        quit();
     });
     let summary = runner::run(batch, stop).await?;
     progress.finish();
     drop(lock);
     Ok(summary)
+}
+
+/// Completes when the user presses Ctrl-C or the system asks the program to end.
+async fn asked_to_end() {
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => {
+            if pressed.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+        _ = terminated.recv() => {}
+    }
 }
 
 /// Leaves at once: what is finished is stored, the rest counts as killed.

@@ -115,6 +115,9 @@ impl Shared {
             self.tell(Event::Began { trial: trial.clone(), attempt });
             let end = self.attempt(&trial, attempt, stop.clone()).await?;
             let lost = end.outcome.is_lost();
+            if !lost {
+                self.judge(&trial, attempt, &end)?;
+            }
             let again = lost && attempt + 1 < first.saturating_add(tries) && !stop.is_asked();
             self.tell(Event::Ended {
                 trial: trial.clone(),
@@ -125,7 +128,6 @@ impl Shared {
                 again,
             });
             if !lost {
-                self.judge(&trial, attempt, &end)?;
                 return Ok(true);
             }
         }

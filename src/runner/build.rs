@@ -55,7 +55,7 @@ pub struct Gym {
     pub suite: Arc<Suite>,
     /// The tools.
     pub catalog: Arc<Catalog>,
-    /// Their schemas in OpenAI form.
+    /// Their schemas in `OpenAI` form.
     pub schemas: Arc<Vec<Value>>,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
@@ -93,8 +93,7 @@ impl Gym {
         } else {
             Some(Arc::new(Hermetic::open(&suite.sites, cache)?))
         };
-        let schemas =
-            Arc::new(catalog.iter().map(|entry| schema::openai(entry)).collect::<Vec<_>>());
+        let schemas = Arc::new(catalog.iter().map(schema::openai).collect::<Vec<_>>());
         Ok(Self { host, suite, catalog, schemas, interceptors, hermetic })
     }
 

@@ -59,8 +59,7 @@ pub async fn execute(
     transcript.append(&Record::Attempt(first(gym, attempt, &built)))?;
     let Built { request, toolbox, work } = built;
     let limits = limits(gym, config, &attempt.trial);
-    let mut episode =
-        Episode::new(request, toolbox, gym.schemas.clone(), limits, work.work(), transcript);
+    let mut episode = Episode::new(request, toolbox, limits, work.work(), transcript);
     let time = limits.seconds.map(std::time::Duration::from_secs);
     let ended = tokio::select! {
         biased;

@@ -148,7 +148,7 @@ pub struct BoundsConfig {
 pub struct ToolsRef {
     /// Their names, in order.
     pub names: Vec<String>,
-    /// Blob with their schemas in OpenAI form; the digest pins them.
+    /// Blob with their schemas in `OpenAI` form; the digest pins them.
     pub schemas: String,
 }
 

@@ -110,7 +110,7 @@ fn end(path: &Utf8Path) -> Result<Option<OutcomeRecord>, StoreError> {
         }
         Err(error) => Err(StoreError::Corrupt {
             path: path.to_owned(),
-            line: fs::read(path).map_or(0, |bytes| bytes.iter().filter(|&&b| b == b'\n').count()),
+            line: fs::read_to_string(path).map_or(0, |text| text.lines().count()),
             reason: error.to_string(),
         }),
     }

@@ -15,6 +15,12 @@ pub struct Lock {
 }
 
 impl Lock {
+    /// Returns whether some process holds the lock of a run now.
+    pub(super) fn is_held(root: &Utf8Path) -> bool {
+        File::open(root.join("lock"))
+            .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_err())
+    }
+
     /// Takes the lock of a run, or says who holds it.
     pub(super) fn take(root: &Utf8Path) -> Result<Self, StoreError> {
         let path = root.join("lock");

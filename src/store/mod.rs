@@ -134,6 +134,13 @@ impl Store {
         Lock::take(&self.root)
     }
 
+    /// Returns whether a process writes the run now, so that an attempt without an
+    /// outcome may still get one.
+    #[must_use]
+    pub fn is_being_written(&self) -> bool {
+        Lock::is_held(&self.root)
+    }
+
     /// Returns the directory.
     #[must_use]
     pub fn root(&self) -> &Utf8Path {

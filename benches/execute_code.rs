@@ -1,6 +1,6 @@
 //! How long executed code takes, through [`Runtime::execute`] as a trial does it.
 //!
-//! `cargo bench -p wildgym-sandbox --bench execute_code` prints the median, the 95th
+//! `cargo bench --bench execute_code` prints the median, the 95th
 //! percentile and the least of each program. The runtime has to be set up; its home is
 //! `WILDGYM_CODE_HOME`, else `~/.cache/wildgym/code`. `bwrap_python.py` beside this file
 //! measures the same programs under bubblewrap and a native Python: run both in one sitting.
