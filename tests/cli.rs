@@ -31,7 +31,7 @@ fn mistakes_get_an_answer_that_helps() {
             &["`haste` is no factor; expected one of hidden-information"],
         ),
         (&["run", suite, "--name", "../x"], &["`../x` cannot name a run"]),
-        (&["run", suite, "-k", "0"], &["invalid value '0'"]),
+        (&["run", suite, "-k", "0"], &["invalid value '0'", "1..=100000"]),
         (
             &["run", suite, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--extra", "[]"],
             &["`--extra` is not a JSON object"],

@@ -72,7 +72,11 @@ impl From<StoreError> for Failure {
             }
             StoreError::Locked { .. } => Some("wait for that process, or stop it first"),
             StoreError::Newer { .. } => Some("use the version of wildgym that made the run"),
-            StoreError::Io { .. } | StoreError::Corrupt { .. } => None,
+            StoreError::Corrupt { .. } => Some(
+                "move the damaged file away; what a transcript or verdict held is then made anew \
+                 by `wildgym resume RUN`",
+            ),
+            StoreError::Io { .. } => None,
         };
         Self { message: error.to_string(), hint: hint.map(str::to_owned), code: Code::Usage }
     }

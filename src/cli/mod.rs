@@ -22,6 +22,7 @@ mod tools;
 mod worker;
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -67,6 +68,10 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
     };
+    let done = match LOST_DATA.get() {
+        Some(error) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),
+        None => done,
+    };
     match done {
         Ok(code) => code.into(),
         Err(failure) => {
@@ -76,12 +81,21 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Writes data to standard output. A closed pipe is a reader who has seen enough.
+/// What went wrong with standard output, where something did.
+static LOST_DATA: OnceLock<String> = OnceLock::new();
+
+/// Writes data to standard output. A closed pipe is a reader who has seen enough; any
+/// other failure is told when the command is done.
 fn data(text: &str) {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
     let newline = if text.ends_with('\n') { "" } else { "\n" };
-    let _closed_pipe = write!(out, "{text}{newline}").and_then(|()| out.flush());
+    let written = write!(out, "{text}{newline}").and_then(|()| out.flush());
+    if let Err(error) = written.as_ref()
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        LOST_DATA.get_or_init(|| error.to_string());
+    }
 }
 
 /// Writes a line for people to standard error.

@@ -46,8 +46,9 @@ pub(super) struct RunArgs {
     limit: Option<usize>,
 
     /// Trials per task and variant
-    #[arg(short = 'k', long, value_name = "COUNT", default_value = "3")]
-    trials: NonZeroU32,
+    #[arg(short = 'k', long, value_name = "COUNT", default_value = "3",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    trials: u32,
 
     /// Factors to take away, separated by commas; a task without them runs as it is
     #[arg(long, value_name = "FACTORS", value_delimiter = ',', conflicts_with = "variants")]
@@ -146,7 +147,8 @@ struct ModelArgs {
 #[command(next_help_heading = "Limits")]
 struct LimitArgs {
     /// Rounds of an attempt (model replies); a task may set its own
-    #[arg(long, value_name = "COUNT", default_value = "100")]
+    #[arg(long, value_name = "COUNT", default_value = "100",
+          value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     /// Tokens of an attempt, requests and replies together [default: no limit]
@@ -187,7 +189,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
 /// that begin in the same second do not meet.
 fn root(args: &RunArgs, suite: &str, agent: &str) -> Result<Utf8PathBuf, Failure> {
     if let Some(name) = &args.name {
-        if name.is_empty() || name.contains('/') || name.starts_with('.') {
+        let plain = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
+        if name.is_empty() || !name.chars().all(plain) || name.starts_with('.') {
             return Err(Failure::usage(format!("`{name}` cannot name a run"))
                 .hint("use letters, digits, `-` and `_`; `--runs-dir` says where it goes"));
         }
@@ -322,7 +325,7 @@ fn config(
         plan: Plan {
             tasks,
             variants,
-            k: args.trials.get(),
+            k: args.trials,
             seed: args.seed,
             attempts: args.limits.attempts.get(),
         },

@@ -102,9 +102,17 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let summary = runtime.block_on(work(job, shown))?;
-    // Whatever is still running was stopped or belongs to no attempt.
+    let host = Arc::clone(&job.gym.host);
+    let summary = runtime.block_on(async {
+        let summary = work(job, shown).await;
+        if let Some(code) = &host.code {
+            // What still runs was stopped, and needs the runtime to see it.
+            drop(tokio::time::timeout(Duration::from_secs(5), code.idle()).await);
+        }
+        summary
+    });
     runtime.shutdown_background();
+    let summary = summary?;
     let view = report::view(&store)?;
     report::print(&view, shown.json);
     if summary.gave_up {

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use futures::stream;
 
 use super::build::Gym;
-use super::event::{Event, Stop};
+use super::event::{Event, Stop, Stopper};
 use super::execute::{Attempt, execute};
 use super::plan::trials;
 use crate::agent::Agent;
@@ -91,15 +91,35 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
     }
     shared.tell(Event::Planned { trials: plan.len(), finished: plan.len() - left.len() });
     let concurrency = shared.batch.concurrency.max(1);
+    let (halt, halted) = Stopper::new();
+    let halt = Arc::new(halt);
+    let forward = tokio::spawn({
+        let (mut stop, halt) = (stop.clone(), Arc::clone(&halt));
+        async move {
+            stop.asked().await;
+            halt.stop();
+        }
+    });
     let mut running = stream::iter(left)
         .map(|(trial, attempt)| {
-            let (shared, stop) = (Arc::clone(&shared), stop.clone());
-            async move { shared.settle(trial, attempt, stop).await }
+            let (shared, halted) = (Arc::clone(&shared), halted.clone());
+            async move { shared.settle(trial, attempt, halted).await }
         })
         .buffer_unordered(concurrency);
-    let mut lost = 0;
+    let (mut lost, mut failed) = (0, None);
     while let Some(settled) = running.next().await {
-        lost += usize::from(!settled?);
+        match settled {
+            Ok(counts) => lost += usize::from(!counts),
+            // What cannot be stored must not go on; what runs is closed as far as it can be.
+            Err(error) => {
+                halt.stop();
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    forward.abort();
+    if let Some(error) = failed {
+        return Err(error);
     }
     Ok(Summary { lost, interrupted: stop.is_asked(), gave_up: shared.gave_up() })
 }

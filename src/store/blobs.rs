@@ -49,7 +49,15 @@ impl Blobs {
         // A digest comes out of a stored file; it must not name anything but a blob.
         let plain = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         let path = self.folder.join(if plain { digest } else { "not-a-digest" });
-        fs::read(&path).map_err(StoreError::io(&path))
+        let bytes = fs::read(&path).map_err(StoreError::io(&path))?;
+        if blake3::hash(&bytes).to_hex().as_str() != digest {
+            return Err(StoreError::Corrupt {
+                path,
+                line: 0,
+                reason: "the bytes do not have the digest that names them".to_owned(),
+            });
+        }
+        Ok(bytes)
     }
 
     /// Turns a text into a body, as a blob where it is long.
@@ -66,5 +74,23 @@ impl Blobs {
             Body::Inline(text) => Ok(text.clone()),
             Body::Blob { blob, .. } => Ok(String::from_utf8_lossy(&self.get(blob)?).into_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_as_they_went_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = Blobs::new(Utf8Path::from_path(folder.path()).unwrap());
+        let digest = blobs.put(b"3.94").unwrap();
+        assert_eq!(blobs.put(b"3.94").unwrap(), digest);
+        assert_eq!(blobs.get(&digest).unwrap(), b"3.94");
+        fs::write(folder.path().join("blobs").join(&digest), b"9.99").unwrap();
+        let error = blobs.get(&digest).unwrap_err().to_string();
+        assert!(error.contains("do not have the digest"), "{error}");
+        assert!(blobs.get("../run.toml").is_err(), "a digest names nothing but a blob");
     }
 }

@@ -43,7 +43,7 @@ impl Trial {
     /// Returns the number that the next attempt gets.
     #[must_use]
     pub fn next(&self) -> u32 {
-        self.attempts.iter().map(|stored| stored.attempt).max().unwrap_or(0) + 1
+        self.attempts.iter().map(|stored| stored.attempt).max().unwrap_or(0).saturating_add(1)
     }
 }
 
@@ -100,6 +100,7 @@ impl Index {
 
 /// Returns the outcome record of a transcript that has one.
 fn end(path: &Utf8Path) -> Result<Option<OutcomeRecord>, StoreError> {
+    lines::check_format(path)?;
     let Some(line) = lines::last(path)? else {
         return Ok(None);
     };
@@ -116,10 +117,13 @@ fn end(path: &Utf8Path) -> Result<Option<OutcomeRecord>, StoreError> {
     }
 }
 
-/// Reads `k` and the attempt out of `<k>.<attempt>.jsonl`.
+/// Reads `k` and the attempt out of `<k>.<attempt>.jsonl`. Numbers that this program
+/// never gives belong to other files.
 fn numbers(name: &str) -> Option<(u32, u32)> {
+    const MOST: u32 = 1_000_000;
     let (k, attempt) = name.strip_suffix(".jsonl")?.split_once('.')?;
-    Some((k.parse().ok()?, attempt.parse().ok()?))
+    let (k, attempt) = (k.parse().ok()?, attempt.parse().ok()?);
+    ((1..=MOST).contains(&k) && (1..=MOST).contains(&attempt)).then_some((k, attempt))
 }
 
 fn entries(folder: &Utf8Path) -> Result<Vec<Utf8DirEntry>, StoreError> {

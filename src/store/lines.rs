@@ -1,18 +1,21 @@
 //! JSON Lines whose last line may be torn.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use camino::Utf8Path;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::StoreError;
+use crate::record::FORMAT;
 
 /// How much of a file's end is read at first when only its last line is wanted.
 const TAIL: u64 = 16 << 10;
 
 /// Reads every complete line; what follows the last newline does not count.
 pub(super) fn read<T: DeserializeOwned>(path: &Utf8Path) -> Result<Vec<T>, StoreError> {
+    check_format(path)?;
     let bytes = fs::read(path).map_err(StoreError::io(path))?;
     complete(&bytes)
         .enumerate()
@@ -24,6 +27,35 @@ pub(super) fn read<T: DeserializeOwned>(path: &Utf8Path) -> Result<Vec<T>, Store
             })
         })
         .collect()
+}
+
+/// Refuses what is no regular file, and what a newer program wrote: the first line says
+/// its format, in transcripts and in verdicts.
+pub(super) fn check_format(path: &Utf8Path) -> Result<(), StoreError> {
+    /// The one field that every version has.
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let kind = fs::symlink_metadata(path).map_err(StoreError::io(path))?;
+    if !kind.is_file() {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            line: 0,
+            reason: "it is not a regular file".to_owned(),
+        });
+    }
+    let file = File::open(path).map_err(StoreError::io(path))?;
+    let mut first = Vec::new();
+    let read = BufReader::new(file).take(TAIL).read_until(b'\n', &mut first);
+    read.map_err(StoreError::io(path))?;
+    match serde_json::from_slice::<Version>(&first) {
+        Ok(version) if version.format > FORMAT => {
+            Err(StoreError::Newer { path: path.to_owned(), found: version.format, known: FORMAT })
+        }
+        // A first line that is torn or damaged is for the reader of the lines to judge.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Returns the last complete line, reading only the end of the file.
@@ -93,6 +125,19 @@ mod tests {
                 "{why}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_newer_or_no_file_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("x.jsonl");
+        fs::write(&path, "{\"format\":9}\n").unwrap();
+        let error = read::<serde_json::Value>(&path).unwrap_err().to_string();
+        assert!(error.contains("has format 9, and this program reads format 1"), "{error}");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let error = read::<serde_json::Value>(&path).unwrap_err().to_string();
+        assert!(error.contains("it is not a regular file"), "{error}");
     }
 
     #[test]

@@ -62,11 +62,11 @@ pub enum StoreError {
         holder: String,
     },
     /// A stored file does not say what it should.
-    #[error("`{path}` line {line}: {reason}")]
+    #[error("`{path}`{}: {reason}", at(*.line))]
     Corrupt {
         /// The file.
         path: Utf8PathBuf,
-        /// Line number, from 1.
+        /// Line number, from 1; 0 where it is about the whole file.
         line: usize,
         /// What is wrong.
         reason: String,
@@ -81,6 +81,11 @@ pub enum StoreError {
         /// The newest format that this program knows.
         known: u32,
     },
+}
+
+/// Writes the place in a file.
+fn at(line: usize) -> String {
+    if line == 0 { String::new() } else { format!(" line {line}") }
 }
 
 impl StoreError {
@@ -120,10 +125,7 @@ impl Store {
             return Err(StoreError::Exists(root.to_owned()));
         }
         let store = Self { root: root.to_owned() };
-        for folder in ["trials", "blobs", "verdicts"] {
-            let path = root.join(folder);
-            std::fs::create_dir_all(&path).map_err(StoreError::io(&path))?;
-        }
+        store.make_folders()?;
         let config = configure(&store.blobs())?;
         config.write(root)?;
         Ok((store, lock, config))
@@ -131,7 +133,16 @@ impl Store {
 
     /// Takes the writer's lock.
     pub fn lock(&self) -> Result<Lock, StoreError> {
-        Lock::take(&self.root)
+        let lock = Lock::take(&self.root)?;
+        self.make_folders()?;
+        Ok(lock)
+    }
+
+    fn make_folders(&self) -> Result<(), StoreError> {
+        ["trials", "blobs", "verdicts"].iter().try_for_each(|folder| {
+            let path = self.root.join(folder);
+            std::fs::create_dir_all(&path).map_err(StoreError::io(&path))
+        })
     }
 
     /// Returns whether a process writes the run now, so that an attempt without an

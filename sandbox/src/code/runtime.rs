@@ -48,6 +48,8 @@ pub(super) struct Guest {
 pub struct Runtime {
     shared: Arc<Shared>,
     slots: Arc<Semaphore>,
+    /// How many slots there are.
+    all: usize,
 }
 
 struct Shared {
@@ -79,15 +81,22 @@ impl Runtime {
         let ready = link(&engine, &module).map_err(unusable)?;
         let ticker = Ticker::start(&engine)
             .map_err(|error| RuntimeError::Unusable(format!("cannot start a thread: {error}")))?;
-        let slots = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let all = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let shared = Arc::new(Shared { engine, ready, layout, ticker });
-        Ok(Self { shared, slots: Arc::new(Semaphore::new(slots)) })
+        Ok(Self { shared, slots: Arc::new(Semaphore::new(all)), all })
     }
 
     /// Waits for a slot.
     pub async fn slot(&self) -> Result<Slot, RuntimeError> {
         let slot = Arc::clone(&self.slots).acquire_owned().await;
         slot.map(Slot).map_err(|error| RuntimeError::Unusable(error.to_string()))
+    }
+
+    /// Waits until no execution runs: those whose callers are gone end by themselves
+    /// within some ten milliseconds.
+    pub async fn idle(&self) {
+        let all = u32::try_from(self.all).unwrap_or(u32::MAX);
+        drop(self.slots.acquire_many(all).await);
     }
 
     /// Waits for a slot and runs code in it.

@@ -5,6 +5,7 @@
 //! budget of bytes and entries, a limit of open files and of depth, no links, sleep that
 //! only moves the logical clock, and times of files that are the same in every run.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use walkdir::WalkDir;
@@ -40,11 +41,13 @@ pub(super) struct System {
     pub(super) sleep: (u64, u64),
     /// Open files above the directories open from the start.
     open: u32,
+    /// Names of what is open, from which its number of the file follows.
+    names: HashMap<u32, String>,
 }
 
 impl System {
     pub(super) fn new(wasi: WasiP1Ctx, budget: Budget, clock: GuestClock, sleep: u64) -> Self {
-        Self { wasi, budget, clock, sleep: (sleep, sleep), open: 0 }
+        Self { wasi, budget, clock, sleep: (sleep, sleep), open: 0, names: HashMap::new() }
     }
 
     /// Charges what a write of `length` bytes adds to a regular file. Output streams and
@@ -82,14 +85,44 @@ impl System {
         if self.budget.take(0, 1) { Ok(()) } else { Err(Errno::Nospc.into()) }
     }
 
+    /// Returns the full name of a path below an open directory, without detours.
+    fn name(
+        &self,
+        memory: &GuestMemory<'_>,
+        folder: Fd,
+        path: GuestPtr<str>,
+    ) -> Result<String, Error> {
+        let folder = self.open_name(folder);
+        let mut parts: Vec<&str> = folder.split('/').collect();
+        let path = memory.as_cow_str(path)?;
+        for part in path.split('/') {
+            match part {
+                "" | "." => {}
+                ".." if parts.len() > 1 => drop(parts.pop()),
+                _ => parts.push(part),
+            }
+        }
+        Ok(parts.join("/"))
+    }
+
+    /// Returns the name of what is open; a directory open from the start has its number.
+    fn open_name(&self, fd: Fd) -> String {
+        let fd = u32::from(fd);
+        self.names.get(&fd).cloned().unwrap_or_else(|| fd.to_string())
+    }
+
     /// Gives a file the times of the execution's start, and a directory the present one
-    /// (importers ask it whether they have to look again).
-    fn timeless(&self, mut file: types::Filestat) -> types::Filestat {
+    /// (importers ask it whether they have to look again). Numbers of devices and files
+    /// come from the name, since the host's differ from run to run.
+    fn timeless(&self, mut file: types::Filestat, name: &str) -> types::Filestat {
         let mut time = self.clock.origin();
         if file.filetype == types::Filetype::Directory {
             time = time.saturating_add(self.clock.passed());
         }
         (file.atim, file.mtim, file.ctim) = (time, time, time);
+        let digest = blake3::hash(name.as_bytes());
+        let number = digest.as_bytes().first_chunk().copied().map_or(1, u64::from_le_bytes);
+        (file.dev, file.ino) = (1, number >> 1 | 1);
         file
     }
 
@@ -230,7 +263,8 @@ impl Wasi for System {
         memory: &mut GuestMemory<'_>,
         fd: Fd,
     ) -> Outcome<types::Filestat> {
-        self.wasi.fd_filestat_get(memory, fd).await.map(|file| self.timeless(file))
+        let found = self.wasi.fd_filestat_get(memory, fd).await;
+        found.map(|file| self.timeless(file, &self.open_name(fd)))
     }
 
     async fn path_filestat_get(
@@ -240,8 +274,32 @@ impl Wasi for System {
         flags: types::Lookupflags,
         path: GuestPtr<str>,
     ) -> Outcome<types::Filestat> {
+        let name = self.name(memory, folder, path)?;
         let found = self.wasi.path_filestat_get(memory, folder, flags, path).await;
-        found.map(|file| self.timeless(file))
+        found.map(|file| self.timeless(file, &name))
+    }
+
+    /// Hides the host's numbers of files in a listing.
+    async fn fd_readdir(
+        &mut self,
+        memory: &mut GuestMemory<'_>,
+        fd: Fd,
+        buffer: GuestPtr<u8>,
+        length: types::Size,
+        cookie: types::Dircookie,
+    ) -> Outcome<types::Size> {
+        /// Bytes of an entry before its name, where in them the number of the file
+        /// stands, and the length of the name (WASI preview 1, `dirent`).
+        const HEAD: (u32, u32, u32) = (24, 8, 16);
+        let used = self.wasi.fd_readdir(memory, fd, buffer, length, cookie).await?;
+        let mut at = 0;
+        while at + HEAD.0 <= used {
+            let start = buffer.offset() + at;
+            memory.write(GuestPtr::<u64>::new(start + HEAD.1), 1)?;
+            let name: u32 = memory.read(GuestPtr::new(start + HEAD.2))?;
+            at = at.saturating_add(HEAD.0).saturating_add(name);
+        }
+        Ok(used)
     }
 
     async fn path_open(
@@ -261,16 +319,21 @@ impl Wasi for System {
         if how.contains(types::Oflags::CREAT) {
             self.charge_name(memory, folder, path)?;
         }
-        let opened =
-            self.wasi.path_open(memory, folder, lookup, path, how, rights, inherited, flags).await;
-        self.open += u32::from(opened.is_ok());
-        opened
+        let name = self.name(memory, folder, path)?;
+        let opened = self
+            .wasi
+            .path_open(memory, folder, lookup, path, how, rights, inherited, flags)
+            .await?;
+        self.open += 1;
+        self.names.insert(u32::from(opened), name);
+        Ok(opened)
     }
 
     async fn fd_close(&mut self, memory: &mut GuestMemory<'_>, fd: Fd) -> Outcome<()> {
         let closed = self.wasi.fd_close(memory, fd).await;
         if closed.is_ok() && u32::from(fd) > LAST_FOLDER {
             self.open = self.open.saturating_sub(1);
+            self.names.remove(&u32::from(fd));
         }
         closed
     }
@@ -283,6 +346,11 @@ impl Wasi for System {
         let moved = self.wasi.fd_renumber(memory, from, to).await;
         if moved.is_ok() && !same && u32::from(from) > LAST_FOLDER {
             self.open = self.open.saturating_sub(1);
+        }
+        if moved.is_ok()
+            && let Some(name) = self.names.remove(&u32::from(from))
+        {
+            self.names.insert(u32::from(to), name);
         }
         moved
     }
@@ -413,8 +481,6 @@ impl Wasi for System {
         fd_pread(fd: Fd, parts: types::IovecArray, offset: types::Filesize) -> Outcome<types::Size>;
         fd_seek(fd: Fd, offset: types::Filedelta, whence: types::Whence) -> Outcome<types::Filesize>;
         fd_sync(fd: Fd) -> Outcome<()>;
-        fd_readdir(fd: Fd, buffer: GuestPtr<u8>, length: types::Size, cookie: types::Dircookie)
-            -> Outcome<types::Size>;
         path_filestat_set_times(folder: Fd, flags: types::Lookupflags, path: GuestPtr<str>,
             atim: types::Timestamp, mtim: types::Timestamp, how: types::Fstflags) -> Outcome<()>;
         path_readlink(folder: Fd, path: GuestPtr<str>, buffer: GuestPtr<u8>, length: types::Size)
