@@ -108,10 +108,6 @@ fn list(named: &str, as_json: bool) -> Result<Code, Failure> {
         data(&serde_json::to_string_pretty(&all).unwrap_or_default());
         return Ok(Code::Done);
     }
-    if suite.tasks.is_empty() {
-        say(&without_tasks(named));
-        return Ok(Code::Done);
-    }
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["task", "scenario", "language", "factors", "title"]);
@@ -197,10 +193,6 @@ fn show(named: &str, id: &str, variant: &str, answer: bool) -> Result<Code, Fail
 fn counted(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
-}
-
-fn without_tasks(named: &str) -> String {
-    format!("the suite has no tasks yet; begin one with `wildgym tasks new {named}/ID`")
 }
 
 fn new(path: &Utf8Path) -> Result<Code, Failure> {

@@ -41,7 +41,7 @@ impl Tool for ExtractDocumentContent {
         password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =
-        r#"{"document_path": "https://tarrowferries.example/fares", "query": "bicycle"}"#;
+        r#"{"document_path": "https://tarrowferries.example/fares", "query": "adult single"}"#;
     type Args = Args;
 
     fn footprint(&self, args: &Args) -> Footprint {

@@ -58,7 +58,7 @@ impl Tool for Scrape {
         page that fit it. Does not run scripts, log in or fill forms.";
     const CATEGORY: Category = Category::WebBrowsing;
     const EXAMPLE: &'static str =
-        r#"{"url": "https://data.tarrow.example/datasets/tide-gauges", "query": "stations"}"#;
+        r#"{"url": "https://data.tarrow.example/datasets/tide-gauges", "query": "Ulveth Quay"}"#;
     type Args = Args;
 
     fn footprint(&self, _args: &Args) -> Footprint {
