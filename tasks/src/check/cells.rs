@@ -14,7 +14,9 @@ pub(super) fn cells(text: &str) -> Vec<String> {
     let text = text.trim_start_matches('\u{feff}');
     if let Some(values) = json(text) {
         let mut cells = Vec::new();
-        values.iter().for_each(|value| flatten(value, &mut cells));
+        for value in &values {
+            flatten(value, &mut cells);
+        }
         return cells;
     }
     MARKS.iter().find_map(|mark| table(text, *mark)).unwrap_or_default()

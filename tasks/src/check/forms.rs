@@ -194,7 +194,7 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
 /// Returns whether the comma at `at` can separate thousands of one number; it cannot
 /// behind a date or behind decimal places.
 fn groups_thousands(text: &str, at: usize) -> bool {
-    let (before, after) = (text[..at].as_bytes(), text[at + 1..].as_bytes());
+    let (before, after) = (&text.as_bytes()[..at], &text.as_bytes()[at + 1..]);
     let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let mark = before.iter().rev().nth(digits);
     let ends_other = match mark {

@@ -57,9 +57,7 @@ fn filter(environment: &Environment<'_>, name: &str, after: &str, problems: &mut
     if name.is_empty() {
         return;
     }
-    if is_missing(environment, &format!("'' | {name}"), ErrorKind::UnknownFilter) {
-        problems.push(unknown_filter(name));
-    }
+    by_name(environment, name, problems);
     let argument = after.trim_start().strip_prefix('(').map(str::trim_start).and_then(literal);
     let Some((argument, _)) = argument else { return };
     let text = environment.compile_expression(argument).and_then(|literal| literal.eval(()));
@@ -67,11 +65,7 @@ fn filter(environment: &Environment<'_>, name: &str, after: &str, problems: &mut
     let is_name = !text.is_empty() && text.chars().all(is_word);
     match name {
         "regex" | "regex_all" => problems.extend(filters::fault_of(&text)),
-        "map" if is_name => {
-            if is_missing(environment, &format!("'' | {text}"), ErrorKind::UnknownFilter) {
-                problems.push(unknown_filter(&text));
-            }
-        }
+        "map" if is_name => by_name(environment, &text, problems),
         "select" | "reject" if is_name => test(environment, &text, problems),
         _ => {}
     }
@@ -84,8 +78,11 @@ fn test(environment: &Environment<'_>, name: &str, problems: &mut Vec<String>) {
     }
 }
 
-fn unknown_filter(name: &str) -> String {
-    format!("filter `{name}`: {}", crate::load::text::unknown("filter", name, &filters::NAMES))
+fn by_name(environment: &Environment<'_>, name: &str, problems: &mut Vec<String>) {
+    if is_missing(environment, &format!("'' | {name}"), ErrorKind::UnknownFilter) {
+        let problem = crate::load::text::unknown("filter", name, &filters::NAMES);
+        problems.push(format!("filter `{name}`: {problem}"));
+    }
 }
 
 /// Asks the language itself, which tells a missing name from a wrong use of it.
