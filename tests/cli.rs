@@ -36,6 +36,11 @@ fn mistakes_get_an_answer_that_helps() {
             &["run", suite, "--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--extra", "[]"],
             &["`--extra` is not a JSON object"],
         ),
+        (
+            &["run", suite, "--model", "m", "--base-url", "http://127.0.0.1:9/v1"],
+            &["nobody listens at `http://127.0.0.1:9/v1`", "--base-url"],
+        ),
+        (&["run", suite, "--base-url", "http://127.0.0.1:9/v1"], &["--model <NAME>"]),
         (&["resume", "nowhere"], &["there is no run in `nowhere`", "hint:"]),
         (&["report", "."], &["there is no run in `.`"]),
         (&["show", "nowhere", "x"], &["there is no run in `nowhere`"]),
@@ -139,6 +144,48 @@ async fn a_refusing_endpoint_loses_trials_and_no_run() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(ran.json()["trials"]["lost"], 1);
     assert!(ran.err.contains("lost:model") && ran.err.contains("401"), "{}", ran.err);
+}
+
+/// An endpoint that fails every attempt stops the run instead of eating it up; once it
+/// is mended, `resume` goes on, even at another address.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_endpoint_stops_the_run_and_resume_may_move_it() {
+    let dead = ScriptedServer::start(|_| status(404)).await;
+    let place = Place::new();
+    let (suite, url) = (place.suite(30), dead.base_url());
+    let ran = place.wildgym(&[
+        "run",
+        suite.to_str().unwrap(),
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "-k",
+        "1",
+        "--concurrency",
+        "1",
+        "--name",
+        "r",
+    ]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert_eq!(dead.requests().len(), 10, "the run gives up after ten in a row");
+    assert!(ran.err.contains("wildgym resume runs/r"), "{}", ran.err);
+    let mended = ScriptedServer::start(|_| final_answer("done")).await;
+    let url = mended.base_url();
+    let resumed = place.wildgym(&["resume", "runs/r", "--base-url", &url, "--json", "-q"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(resumed.json()["trials"]["pass"], 30, "{}", resumed.out);
+}
+
+/// Runs that begin in the same second get names of their own.
+#[test]
+fn default_names_never_collide() {
+    let place = Place::new();
+    let suite = place.suite(1);
+    let args = ["run", suite.to_str().unwrap(), "--agent", "silent", "-k", "1", "-q"];
+    let mut all: Vec<_> = (0..3).map(|_| place.start(&args)).collect();
+    assert!(all.iter_mut().all(|child| child.wait().unwrap().code() == Some(0)));
+    assert_eq!(std::fs::read_dir(place.path().join("runs")).unwrap().count(), 3);
 }
 
 /// A second writer is told who holds the run.

@@ -13,11 +13,15 @@
 pub mod clock;
 pub mod code;
 pub mod documents;
+pub mod encoding;
 pub mod host;
+mod html;
+pub mod passages;
 pub mod sandbox;
 pub mod scratch;
 pub mod seed;
 pub mod web;
+mod words;
 pub mod work;
 pub mod worker;
 pub mod workspace;

@@ -1,6 +1,8 @@
 //! The hermetic web as callers see it: hosts, redirects, the block list, the search
 //! engine, the encyclopedia.
 
+#![expect(clippy::unwrap_used, reason = "the makers of test webs are not tests themselves")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -170,12 +170,36 @@ pub fn announced(instruction: &str, attachments: &[String]) -> String {
     text
 }
 
-/// Returns the text between the first pair of tags, trimmed. A tag that is never closed
-/// holds the rest, for a reply may be cut at its length limit.
+/// Returns the text between the first pair of tags outside of reasoning, trimmed. Tags
+/// are read in any case; one that is never closed holds the rest, for a reply may be
+/// cut at its length limit.
 fn final_answer(content: &str) -> Option<String> {
-    let (_, rest) = content.split_once(OPEN)?;
-    let inner = rest.split_once(CLOSE).map_or(rest, |(inner, _)| inner);
+    let said = without_reasoning(content);
+    let start = find(&said, OPEN)? + OPEN.len();
+    let rest = &said[start..];
+    let inner = find(rest, CLOSE).map_or(rest, |end| &rest[..end]);
     Some(inner.trim().to_owned())
+}
+
+/// Returns a text without `<think>…</think>`, which endpoints without a parser for
+/// reasoning leave in the content. Some templates open the tag themselves, so a closing
+/// tag alone ends reasoning that began with the text.
+fn without_reasoning(content: &str) -> String {
+    const BEGIN: &str = "<think>";
+    const END: &str = "</think>";
+    let mut rest = content;
+    let mut said = String::new();
+    while let Some(end) = find(rest, END) {
+        let begin = find(&rest[..end], BEGIN);
+        said.push_str(&rest[..begin.unwrap_or(0)]);
+        rest = &rest[end + END.len()..];
+    }
+    said + rest
+}
+
+/// Finds an ASCII tag in any case.
+fn find(text: &str, tag: &str) -> Option<usize> {
+    text.to_ascii_lowercase().find(tag)
 }
 
 #[cfg(test)]
@@ -190,6 +214,27 @@ mod tests {
             ("<final_answer>x\ny</final_answer>", Some("x\ny"), "over lines"),
             ("<final_answer>cut off", Some("cut off"), "never closed"),
             ("<final_answer></final_answer>", Some(""), "empty is an answer"),
+            ("<FINAL_ANSWER>5</Final_Answer>", Some("5"), "in any case"),
+            (
+                "<think><final_answer>9</final_answer></think><final_answer>2</final_answer>",
+                Some("2"),
+                "not in reasoning",
+            ),
+            (
+                "maybe <final_answer>9</final_answer></think> <final_answer>2</final_answer>",
+                Some("2"),
+                "reasoning opened by the template",
+            ),
+            (
+                "答案 <think>嗯</think><final_answer>十</final_answer>",
+                Some("十"),
+                "Chinese beside it",
+            ),
+            (
+                "<think>never ends <final_answer>3</final_answer>",
+                Some("3"),
+                "reasoning never closed",
+            ),
             ("no tag 42", None, "no tag"),
             ("</final_answer>", None, "only the end"),
         ];

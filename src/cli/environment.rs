@@ -11,6 +11,9 @@ pub(super) const CACHE: &str = "WILDGYM_CACHE";
 /// Variable that holds the key of a model's endpoint, unless `--api-key-env` names another.
 pub(super) const KEY: &str = "OPENAI_API_KEY";
 
+/// Base URL of a model's endpoint, unless `--base-url` gives it.
+pub(super) const BASE_URL: &str = "OPENAI_BASE_URL";
+
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";
 

@@ -8,7 +8,7 @@ use clap::Args;
 use super::host::{open_gym, open_suite};
 use super::start::{self, Job, Shown};
 use super::{Code, Failure};
-use crate::store::Store;
+use crate::store::{ModelConfig, Store};
 
 /// Go on with a run: keep what is finished, attempt the rest
 ///
@@ -23,13 +23,32 @@ pub(super) struct ResumeArgs {
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
 
+    /// Base URL of the endpoint, where the model has moved
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+
+    /// Environment variable that holds the endpoint's key, where it is another now
+    #[arg(long, value_name = "NAME")]
+    api_key_env: Option<String>,
+
+    /// Requests in flight at the endpoint at once [default: the run's]
+    #[arg(long, value_name = "COUNT")]
+    requests: Option<NonZeroU32>,
+
+    /// How long a request may take, in seconds [default: the run's]
+    #[arg(long, value_name = "SECONDS")]
+    request_seconds: Option<u64>,
+
     #[command(flatten)]
     shown: Shown,
 }
 
 pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
-    let config = store.config()?;
+    let mut config = store.config()?;
+    for model in config.conditions.values_mut().filter_map(|condition| condition.model.as_mut()) {
+        args.move_model(model);
+    }
     let lock = store.lock()?;
     let opened = open_suite(&config.suite.source)?;
     if opened.suite.digest != config.suite.digest {
@@ -54,4 +73,22 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     }
     let concurrency = args.concurrency.get() as usize;
     start::go(Job { gym, store, config, lock, concurrency }, &args.shown)
+}
+
+impl ResumeArgs {
+    /// Applies what does not move a score: where the model is and how fast it is asked.
+    fn move_model(&self, model: &mut ModelConfig) {
+        if let Some(url) = &self.base_url {
+            model.base_url.clone_from(url);
+        }
+        if let Some(name) = &self.api_key_env {
+            model.key_env.clone_from(name);
+        }
+        if let Some(requests) = self.requests {
+            model.requests = requests.get();
+        }
+        if let Some(seconds) = self.request_seconds {
+            model.request_seconds = seconds;
+        }
+    }
 }

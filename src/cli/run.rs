@@ -19,6 +19,9 @@ use crate::store::{
     SuiteRef, TaskData, ToolsRef,
 };
 
+/// Where models are asked when nothing else is said.
+const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+
 /// Run every selected task k times and record each trial
 ///
 /// Without a model the built-in `reference` agent replays each task's reference
@@ -109,37 +112,32 @@ struct ModelArgs {
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// Base URL of an OpenAI-compatible endpoint
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "OPENAI_BASE_URL",
-        default_value = "https://api.openai.com/v1"
-    )]
-    base_url: String,
+    /// Base URL of an OpenAI-compatible endpoint [default: `OPENAI_BASE_URL`, else `https://api.openai.com/v1`]
+    #[arg(long, value_name = "URL", requires = "model")]
+    base_url: Option<String>,
 
     /// Environment variable that holds the endpoint's key; a local endpoint needs none
-    #[arg(long, value_name = "NAME", default_value = environment::KEY)]
+    #[arg(long, value_name = "NAME", default_value = environment::KEY, requires = "model")]
     api_key_env: String,
 
     /// Sampling temperature
-    #[arg(long, value_name = "NUMBER", default_value = "0.6")]
+    #[arg(long, value_name = "NUMBER", default_value = "0.6", requires = "model")]
     temperature: f64,
 
     /// Most tokens of one reply
-    #[arg(long, value_name = "COUNT", default_value = "8192")]
+    #[arg(long, value_name = "COUNT", default_value = "8192", requires = "model")]
     max_tokens: u32,
 
     /// Requests in flight at the endpoint at once
-    #[arg(long, value_name = "COUNT", default_value = "16")]
+    #[arg(long, value_name = "COUNT", default_value = "16", requires = "model")]
     requests: u32,
 
     /// How long a request may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "600")]
+    #[arg(long, value_name = "SECONDS", default_value = "600", requires = "model")]
     request_seconds: u64,
 
     /// More fields of every request, as a JSON object
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", requires = "model")]
     extra: Option<String>,
 }
 
@@ -176,21 +174,42 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let opened = open_suite(&args.suite)?;
     let agent = agent(args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
-    let name = args.name.clone().unwrap_or_else(|| {
-        let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-        format!("{time}-{}-{}", opened.suite.meta.name, agent.1.agent)
-    });
-    if name.is_empty() || name.contains('/') || name.starts_with('.') {
-        return Err(Failure::usage(format!("`{name}` cannot name a run"))
-            .hint("use letters, digits, `-` and `_`; `--runs-dir` says where it goes"));
-    }
-    let root = args.runs_dir.join(name);
-    let gym = open_gym(&opened.suite)?;
     start::check_model(&agent.1)?;
+    let gym = open_gym(&opened.suite)?;
+    let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) =
         Store::create(&root, |blobs| config(args, &opened, tasks, agent, &gym, blobs))?;
     let job = start::Job { gym, store, config, lock, concurrency: args.concurrency.get() as usize };
     start::go(job, &args.shown)
+}
+
+/// Returns the run's directory. One that is named by the time is made at once, so runs
+/// that begin in the same second do not meet.
+fn root(args: &RunArgs, suite: &str, agent: &str) -> Result<Utf8PathBuf, Failure> {
+    if let Some(name) = &args.name {
+        if name.is_empty() || name.contains('/') || name.starts_with('.') {
+            return Err(Failure::usage(format!("`{name}` cannot name a run"))
+                .hint("use letters, digits, `-` and `_`; `--runs-dir` says where it goes"));
+        }
+        return Ok(args.runs_dir.join(name));
+    }
+    let cannot = |error: std::io::Error| {
+        Failure::usage(format!("cannot create a run in `{}`: {error}", args.runs_dir))
+            .hint("name a directory that you may write with `--runs-dir`")
+    };
+    std::fs::create_dir_all(&args.runs_dir).map_err(cannot)?;
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let base = format!("{time}-{suite}-{agent}");
+    for number in 1.. {
+        let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
+        let root = args.runs_dir.join(name);
+        match std::fs::create_dir(&root) {
+            Ok(()) => return Ok(root),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot(error)),
+        }
+    }
+    Err(Failure::usage(format!("`{}` is full of runs", args.runs_dir)))
 }
 
 /// Returns the condition and its name.
@@ -223,7 +242,12 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
     };
     let model = ModelConfig {
         name: model.clone(),
-        base_url: args.model.base_url.clone(),
+        base_url: args
+            .model
+            .base_url
+            .clone()
+            .or_else(|| environment::get(environment::BASE_URL))
+            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
         key_env: args.model.api_key_env.clone(),
         temperature: args.model.temperature,
         max_tokens: args.model.max_tokens,

@@ -1,10 +1,12 @@
 //! What `run` and `resume` share: the run itself, from the first trial to the table.
 
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
+use url::Url;
 
 use super::progress::Progress;
 use super::{Code, Failure, environment, report, say};
@@ -41,18 +43,35 @@ pub(super) struct Job {
     pub(super) concurrency: usize,
 }
 
-/// Says what to do where a model cannot be asked, before anything is made.
+/// Says what to do where a model cannot be asked, before anything is made: settings,
+/// and whether anybody listens at an endpoint on this machine.
 pub(super) fn check_model(condition: &Condition) -> Result<(), Failure> {
-    model(condition).map(drop)
+    model(condition)?;
+    let Some(config) = &condition.model else { return Ok(()) };
+    let url = Url::parse(&config.base_url).ok().filter(|_| is_local(&config.base_url));
+    let Some(addresses) = url.and_then(|url| url.socket_addrs(|| None).ok()) else {
+        return Ok(());
+    };
+    if addresses.iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok()) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("nobody listens at `{}`", config.base_url))
+        .hint("start the endpoint, or name another with `--base-url`"))
+}
+
+/// How long an endpoint on this machine may take to accept a connection.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Returns whether an endpoint is on this machine, where it needs no key.
+fn is_local(base_url: &str) -> bool {
+    ["//127.", "//localhost", "//[::1]"].iter().any(|host| base_url.contains(host))
 }
 
 /// Makes the client of a condition's model.
 fn model(condition: &Condition) -> Result<Option<Model>, Failure> {
     let Some(config) = &condition.model else { return Ok(None) };
     let key = environment::get(&config.key_env);
-    let local =
-        ["//127.", "//localhost", "//[::1]"].iter().any(|host| config.base_url.contains(host));
-    if key.is_none() && !local {
+    if key.is_none() && !is_local(&config.base_url) {
         return Err(Failure::usage(format!(
             "`{}` is not set, and `{}` is not a local endpoint",
             config.key_env, config.base_url
@@ -88,6 +107,12 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     runtime.shutdown_background();
     let view = report::view(&store)?;
     report::print(&view, shown.json);
+    if summary.gave_up {
+        say(&format!(
+            "\nstopped: the endpoint failed too many attempts in a row; mend it, then go on with \
+             `wildgym resume {root}` (`--base-url` moves it)"
+        ));
+    }
     if summary.interrupted {
         say(&format!("\nstopped; go on with `wildgym resume {root}`"));
         return Ok(Code::Interrupted);

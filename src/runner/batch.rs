@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::StreamExt;
 use futures::stream;
@@ -15,6 +16,10 @@ use crate::judge;
 use crate::record::{Lost, Outcome, OutcomeRecord, Times, TrialId};
 use crate::store::{RunConfig, Store, StoreError, TaskData, Verdicts};
 use crate::verdict::VerdictRecord;
+
+/// Attempts in a row that a model's endpoint may break before the run gives up: what
+/// is left would be lost too, and slowly.
+const GIVE_UP: usize = 10;
 
 /// Makes the agent of a trial.
 pub type MakeAgent = dyn Fn(&TrialId) -> Arc<dyn Agent> + Send + Sync;
@@ -42,6 +47,8 @@ pub struct Summary {
     pub lost: usize,
     /// Whether it was asked to stop.
     pub interrupted: bool,
+    /// Whether it stopped because the endpoint broke many attempts in a row.
+    pub gave_up: bool,
 }
 
 /// What the attempts of a batch share.
@@ -49,6 +56,8 @@ struct Shared {
     batch: Batch,
     tasks: BTreeMap<String, TaskData>,
     verdicts: Verdicts,
+    /// Attempts in a row that the endpoint broke.
+    broken: AtomicUsize,
 }
 
 /// Runs every trial of the plan that has no attempt that counts, and judges every
@@ -65,7 +74,8 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
         .into_iter()
         .map(|verdict| (verdict.trial, verdict.attempt))
         .collect();
-    let shared = Arc::new(Shared { tasks, verdicts: batch.store.verdicts(&judge)?, batch });
+    let (verdicts, broken) = (batch.store.verdicts(&judge)?, AtomicUsize::new(0));
+    let shared = Arc::new(Shared { batch, tasks, verdicts, broken });
     let mut left = Vec::new();
     for trial in &plan {
         let known = index.trials.get(trial);
@@ -91,7 +101,7 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
     while let Some(settled) = running.next().await {
         lost += usize::from(!settled?);
     }
-    Ok(Summary { lost, interrupted: stop.is_asked() })
+    Ok(Summary { lost, interrupted: stop.is_asked(), gave_up: shared.gave_up() })
 }
 
 impl Shared {
@@ -99,8 +109,13 @@ impl Shared {
         (self.batch.events)(event);
     }
 
+    fn gave_up(&self) -> bool {
+        self.broken.load(Ordering::Relaxed) >= GIVE_UP
+    }
+
     /// Attempts a trial until an attempt counts or there were enough; returns whether
-    /// one does.
+    /// one does. What the endpoint broke is not attempted again at once: the client has
+    /// tried for long, and `resume` tries later.
     async fn settle(
         self: &Arc<Self>,
         trial: TrialId,
@@ -109,7 +124,7 @@ impl Shared {
     ) -> Result<bool, StoreError> {
         let tries = self.batch.config.plan.attempts.max(1);
         for attempt in first..first.saturating_add(tries) {
-            if stop.is_asked() {
+            if stop.is_asked() || self.gave_up() {
                 return Ok(false);
             }
             self.tell(Event::Began { trial: trial.clone(), attempt });
@@ -118,7 +133,14 @@ impl Shared {
             if !lost {
                 self.judge(&trial, attempt, &end)?;
             }
-            let again = lost && attempt + 1 < first.saturating_add(tries) && !stop.is_asked();
+            let endpoint = end.outcome == Outcome::Lost(Lost::Model);
+            if endpoint {
+                self.broken.fetch_add(1, Ordering::Relaxed);
+            } else if !self.gave_up() {
+                self.broken.store(0, Ordering::Relaxed);
+            }
+            let left = attempt + 1 < first.saturating_add(tries);
+            let again = lost && !endpoint && left && !stop.is_asked();
             self.tell(Event::Ended {
                 trial: trial.clone(),
                 attempt,
@@ -127,8 +149,8 @@ impl Shared {
                 usage: end.usage,
                 again,
             });
-            if !lost {
-                return Ok(true);
+            if !again {
+                return Ok(!lost);
             }
         }
         Ok(false)

@@ -6,9 +6,9 @@
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::encoding::Decoded;
 use super::workbook::{Row, Sheet, Visibility, Workbook};
 use super::{Document, Unreadable};
+use crate::encoding::Decoded;
 
 /// What may separate fields.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];

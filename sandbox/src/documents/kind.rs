@@ -3,9 +3,9 @@
 use regex::bytes::Regex;
 
 use super::archive::Archive;
-use super::encoding;
 use super::workbook::Format;
 use super::{Unreadable, reason};
+use crate::encoding;
 
 /// The kinds that have a reader each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,16 +5,12 @@
 //! silence: what could not be read or shown stands in the notes. Parsers may loop,
 //! bloat or crash: the worker's limits hold them, and the guards here (`archive`, bounds
 //! on cells and nesting) only make the common cases end with a better reason.
-//!
-//! [`passages()`] alone is for the host's side: it works on text that was extracted.
 
 mod archive;
 mod delimited;
-mod encoding;
 mod html;
 mod json;
 mod kind;
-mod passages;
 mod pdf;
 mod plain;
 mod reason;
@@ -25,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use kind::Kind;
 
-pub use passages::passages;
 pub use reason::Unreadable;
 pub use workbook::{Formula, Row, Sheet, Visibility, Workbook};
 

@@ -1,9 +1,9 @@
 //! Texts: which kind of text it is, and what to say about it.
 
-use super::encoding::{self, Decoded};
 use super::kind::suffix;
 use super::workbook::Workbook;
 use super::{Document, Unreadable, delimited, html, json};
+use crate::encoding::{self, Decoded};
 
 /// The kinds of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +23,7 @@ pub(super) fn read(
     media_type: Option<&str>,
     bytes: &[u8],
 ) -> Result<Document, Unreadable> {
-    let declared = encoding::charset(media_type);
-    let head = &bytes[..bytes.len().min(4096)];
-    let in_page = html::charset(head);
-    let decoded = encoding::decode(bytes, declared.or(in_page.as_deref()));
+    let decoded = encoding::decode(bytes, media_type);
     if decoded.text.trim().is_empty() {
         return Err(Unreadable::Unsupported(format!(
             "blank: {} bytes of white space",
@@ -36,7 +33,7 @@ pub(super) fn read(
     let note = decoded.note.clone();
     let encoding = decoded.suffix();
     let mut document = match shape(name, media_type, &decoded.text) {
-        Shape::Html => html::read(&decoded.text)?,
+        Shape::Html => html::read(&decoded.text),
         Shape::Delimited => delimited::read(name, decoded),
         Shape::Json => json::read(decoded.text),
         Shape::JsonLines => json::read_lines(decoded.text),
@@ -114,8 +111,7 @@ fn shape(name: &str, media_type: Option<&str>, text: &str) -> Shape {
 }
 
 fn by_media_type(media_type: Option<&str>) -> Option<Shape> {
-    let essence = media_type?.split(';').next()?.trim().to_ascii_lowercase();
-    match essence.as_str() {
+    match crate::web::media_type(media_type?).as_str() {
         "text/html" | "application/xhtml+xml" => Some(Shape::Html),
         "text/csv" | "text/tab-separated-values" => Some(Shape::Delimited),
         "application/json" | "application/ld+json" => Some(Shape::Json),

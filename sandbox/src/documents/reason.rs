@@ -31,10 +31,15 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
-    /// Words what a parser found, cut where it is long.
+    /// Words what a parser found.
     pub(super) fn damaged(kind: &'static str, error: &impl ToString) -> Self {
-        let mut reason = error.to_string().replace(char::is_control, " ");
-        reason.truncate(reason.floor_char_boundary(200));
-        Self::Damaged { kind, reason }
+        Self::Damaged { kind, reason: brief(error) }
     }
+}
+
+/// Returns what a parser found in one line, cut where it is long.
+pub(super) fn brief(error: &impl ToString) -> String {
+    let mut reason = error.to_string().replace(char::is_control, " ");
+    reason.truncate(reason.floor_char_boundary(200));
+    reason
 }

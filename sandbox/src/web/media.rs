@@ -1,21 +1,7 @@
-//! Media types and text encodings, both of what is served and of what is read.
+//! Media types, both of what is served and of what is read.
 //!
 //! A server names the encoding of a text only where it is sure: when the bytes are
-//! UTF-8. Otherwise the reader finds out as browsers do, from a byte order mark, the
-//! header, a `<meta>` and at last the bytes themselves. Reading never fails; bytes
-//! that fit no encoding become replacement characters.
-
-use std::sync::LazyLock;
-
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8};
-use regex::bytes::Regex;
-
-/// How far into a page its `<meta charset>` is looked for, in bytes.
-const META_WINDOW: usize = 4096;
-
-/// How much of a text its encoding is guessed from, in bytes.
-const GUESS_WINDOW: usize = 256 * 1024;
+//! UTF-8. Otherwise the reader finds out as browsers do.
 
 /// Returns the `Content-Type` of a file, from the suffix of its name and its bytes.
 #[must_use]
@@ -110,55 +96,6 @@ pub fn media_type(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Reads bytes as text. `content_type` is what the server said, if anything.
-#[must_use]
-pub fn decode(bytes: &[u8], content_type: Option<&str>) -> String {
-    if let Some((encoding, length)) = Encoding::for_bom(bytes) {
-        let rest = bytes.get(length..).unwrap_or_default();
-        return encoding.decode_without_bom_handling(rest).0.into_owned();
-    }
-    if let Some(encoding) = content_type.and_then(declared).or_else(|| meta(bytes)) {
-        let (text, broken) = encoding.decode_without_bom_handling(bytes);
-        if !broken {
-            return text.into_owned();
-        }
-        // A declaration that does not fit is a common mistake of servers.
-        let (guessed, still_broken) = guess(bytes).decode_without_bom_handling(bytes);
-        return if still_broken { text } else { guessed }.into_owned();
-    }
-    guess(bytes).decode_without_bom_handling(bytes).0.into_owned()
-}
-
-/// Returns the encoding that a `Content-Type` names.
-fn declared(content_type: &str) -> Option<&'static Encoding> {
-    let charset = content_type.split(';').skip(1).find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"'))
-    })?;
-    Encoding::for_label(charset.as_bytes())
-}
-
-/// Returns the encoding that the page itself names.
-fn meta(bytes: &[u8]) -> Option<&'static Encoding> {
-    static CHARSET: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"(?i)<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)"#).ok());
-    let head = bytes.get(..bytes.len().min(META_WINDOW))?;
-    let label = CHARSET.as_ref()?.captures(head)?.get(1)?;
-    let encoding = Encoding::for_label(label.as_bytes())?;
-    // A page that can be read up to here is not UTF-16, whatever it says.
-    Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
-}
-
-/// Guesses the encoding from the bytes alone.
-fn guess(bytes: &[u8]) -> &'static Encoding {
-    if std::str::from_utf8(bytes).is_ok() {
-        return UTF_8;
-    }
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(bytes.get(..GUESS_WINDOW).unwrap_or(bytes), true);
-    detector.guess(None, Utf8Detection::Allow)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,34 +116,6 @@ mod tests {
         ];
         for (path, bytes, want, why) in table {
             assert_eq!(content_type(path, bytes), want, "{why}");
-        }
-    }
-
-    #[test]
-    fn text_is_read_in_the_encoding_it_was_written_in() {
-        let gb = encoding_rs::GB18030.encode(REPORT).0.into_owned();
-        let big5_text = "臺灣觀測站的年度財務報告顯示，營業收入增加百分之十二。";
-        let big5 = encoding_rs::BIG5.encode(big5_text).0.into_owned();
-        let with_meta = [b"<meta charset=gb2312>".as_slice(), &gb].concat();
-        let http_equiv = [
-            br#"<meta http-equiv="Content-Type" content="text/html; charset=big5">"#.as_slice(),
-            &big5,
-        ]
-        .concat();
-        let bom = [b"\xef\xbb\xbf".as_slice(), REPORT.as_bytes()].concat();
-        let table: [(&[u8], Option<&str>, &str, &str); 8] = [
-            (&gb, Some("text/html; charset=GBK"), REPORT, "the header says"),
-            (&with_meta, Some("text/html"), REPORT, "the page says"),
-            (&http_equiv, None, big5_text, "the page says, the old way"),
-            (&bom, Some("text/html; charset=gbk"), REPORT, "a byte order mark wins"),
-            (&gb, None, REPORT, "detected"),
-            (&big5, Some("text/plain"), big5_text, "detected, traditional"),
-            (&gb, Some("text/html; charset=utf-8"), REPORT, "the header is wrong"),
-            (REPORT.as_bytes(), Some("text/html; charset=nonsense"), REPORT, "no such encoding"),
-        ];
-        for (bytes, header, want, why) in table {
-            let text = decode(bytes, header);
-            assert!(text.ends_with(want), "{why}: {text}");
         }
     }
 }

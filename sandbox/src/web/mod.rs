@@ -4,16 +4,13 @@
 //! asks: a retrieval tool, a document download, executed code. So the block list,
 //! the limits and the access log are each written once. This file holds what a
 //! request and a reply are and follows redirects; `hermetic` holds the small internet
-//! that answers. [`decode`], [`read_page`] and [`passages`] make readable text of what
-//! came back.
+//! that answers. [`read_page`] makes readable text of what came back.
 
 mod address;
 mod hermetic;
-mod markup;
 mod media;
 mod page;
 mod pages;
-mod passages;
 mod reply;
 mod search;
 mod serper;
@@ -32,9 +29,8 @@ use address::BlockList;
 use reply::Reply;
 
 pub use hermetic::{Hermetic, HermeticError};
-pub use media::{decode, is_text, media_type};
+pub use media::{is_text, media_type};
 pub use page::{Page, read_page};
-pub use passages::{Passages, passages};
 
 /// How many redirects one request may take.
 const MAX_REDIRECTS: u32 = 10;

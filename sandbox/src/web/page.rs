@@ -10,8 +10,8 @@ use dom_smoothie::Readability;
 use jiff::civil::Date;
 use url::Url;
 
-use super::markup::{is_too_deep, without_tags};
 use super::search::declared_date;
+use crate::html::{is_too_deep, to_markdown, without_tags};
 
 /// Elements that are no part of a page's content.
 const CHROME: &str = "script, style, noscript, template, nav, iframe, svg, form button";
@@ -58,7 +58,7 @@ pub fn read_page(html: &str, url: &Url) -> Page {
         .ok()
         .filter(|article| visible(&article.text_content) * 100 >= length * MAIN_SHARE);
     let html = main.map_or(whole, |article| article.content.to_string());
-    Page { title, date, markdown: htmd::convert(&html).unwrap_or_default() }
+    Page { title, date, markdown: to_markdown(&html).unwrap_or_else(|| without_tags(&html)) }
 }
 
 /// Counts the characters that a reader sees.
@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn a_list_of_links_is_kept_whole() {
-        let links: String =
-            (0..30).map(|n| format!("<li><a href=/n/{n}>Report {n}</a></li>")).collect();
+        let link = |n| format!("<li><a href=/n/{n}>Report {n}</a></li>");
+        let links = (0..30).map(link).collect::<Vec<_>>().concat();
         let page = read(&format!("<body><p>Latest</p><ul>{links}</ul></body>"));
         assert!(
             page.markdown.contains("[Report 29](https://tides.test/n/29)"),

@@ -16,6 +16,7 @@ use super::media::content_type;
 use super::reply::{Reply, escape, http_day};
 use super::service::JsonService;
 use super::{Request, search};
+use crate::encoding::decode;
 
 /// What is escaped in the path of a URL.
 const PATH: &AsciiSet =
@@ -49,7 +50,7 @@ impl File {
         let content_type = content_type(path, &bytes);
         let modified = content_type
             .starts_with("text/html")
-            .then(|| search::declared_date(&super::media::decode(&bytes, Some(&content_type))))
+            .then(|| search::declared_date(&decode(&bytes, Some(&content_type)).text))
             .flatten();
         let digest = blake3::hash(&bytes).to_hex();
         let etag = format!("\"{}\"", digest.get(..20).unwrap_or_default());

@@ -39,14 +39,14 @@ impl JsonService {
     pub(super) fn answer(&self, request: &Request) -> Reply {
         if !matches!(request.method, http::Method::GET | http::Method::HEAD) {
             let error = format!("`{}` is not answered here; use `GET`", request.method);
-            return failure(405, error).with("allow", "GET, HEAD");
+            return failure(405, &error).with("allow", "GET, HEAD");
         }
         if let Some(reply) = self.refuse_stranger(request) {
             return reply;
         }
         match self.parameters(&request.url) {
             Ok(parameters) => self.rows(&parameters),
-            Err(error) => failure(400, error),
+            Err(error) => failure(400, &error),
         }
     }
 
@@ -58,8 +58,8 @@ impl JsonService {
         let given = request.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         match given {
             Some((_, given)) if given.trim() == value => None,
-            Some(_) => Some(failure(401, format!("the header `{name}` has a wrong value"))),
-            None => Some(failure(401, format!("the header `{name}` is missing"))),
+            Some(_) => Some(failure(401, &format!("the header `{name}` has a wrong value"))),
+            None => Some(failure(401, &format!("the header `{name}` is missing"))),
         }
     }
 
@@ -105,12 +105,12 @@ impl JsonService {
             None => 1,
             Some(Ok(page)) if page > 0 => page,
             Some(_) => {
-                return failure(400, "parameter `page` must be a whole number from 1".to_owned());
+                return failure(400, "parameter `page` must be a whole number from 1");
             }
         };
         let pages = rows.len().div_ceil(size).max(1);
         if page > pages {
-            return failure(404, format!("there is no page {page}; the last is page {pages}"));
+            return failure(404, &format!("there is no page {page}; the last is page {pages}"));
         }
         let shown: Vec<_> = rows.iter().skip((page - 1) * size).take(size).collect();
         let body = json!({"count": rows.len(), "page": page, "pages": pages, "rows": shown});
@@ -133,7 +133,7 @@ fn equals(field: &Value, written: &str) -> bool {
 }
 
 /// Returns an error as these services write it.
-fn failure(status: u16, error: String) -> Reply {
+fn failure(status: u16, error: &str) -> Reply {
     Reply::json(status, &json!({ "error": error }))
 }
 

@@ -93,7 +93,7 @@ pub struct Bounds {
 impl Default for Bounds {
     /// 180 s and 32 KiB.
     fn default() -> Self {
-        Self { time: Duration::from_secs(180), text: 32 << 10 }
+        Self { time: Duration::from_mins(3), text: 32 << 10 }
     }
 }
 

@@ -4,17 +4,23 @@
 //! the door cuts what is too long and says where the rest is.
 
 use std::sync::Arc;
-
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wildgym_sandbox::documents::{Document, passages};
+use wildgym_sandbox::documents::Document;
+use wildgym_sandbox::passages::passages;
 
 use crate::error::ToolError;
 use crate::footprint::Footprint;
 use crate::source;
 use crate::tool::{CallContext, Category, Output, Tool};
+
+/// A text of at most so many characters is returned whole, whatever is asked.
+const WHOLE: usize = 4_000;
+
+/// How much of a longer text is returned when a query was given, in characters.
+const LONGEST_PASSAGES: usize = 10_000;
 
 /// Reads the text of a document.
 #[derive(Debug, Default)]
@@ -56,7 +62,12 @@ impl Tool for ExtractDocumentContent {
         let file = source::load(context, &args.document_path).await?;
         let workers = &context.sandbox.host.workers;
         let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
-        Ok(shown(&file.name, &document, args.query.as_deref()).into())
+        // Ranking a long text is work for a processor: it must not hold up other attempts.
+        tokio::task::spawn_blocking(move || {
+            shown(&file.name, &document, args.query.as_deref()).into()
+        })
+        .await
+        .map_err(|_| ToolError::Failed("the document cannot be searched".to_owned()))
     }
 }
 
@@ -68,13 +79,24 @@ fn shown(name: &str, document: &Document, query: Option<&str>) -> String {
         text.push_str(note);
     }
     let query = query.map(str::trim).filter(|query| !query.is_empty());
-    let found = query.and_then(|query| passages(&document.text, query));
+    let found = query.and_then(|query| fitting(&document.text, query));
     if let (Some(_), None) = (query, &found) {
         text.push_str("\n- the whole text: it is short, or holds no word of the query");
     }
     text.push_str("\n\n");
     text.push_str(found.as_deref().unwrap_or(&document.text));
     text
+}
+
+/// Returns the passages that fit, or nothing where the whole text serves better.
+fn fitting(text: &str, query: &str) -> Option<String> {
+    if text.chars().count() <= WHOLE {
+        return None;
+    }
+    let found = passages(text, query, LONGEST_PASSAGES);
+    (found.chosen > 0).then(|| {
+        format!("{} of {} passages match the query:\n\n{}", found.chosen, found.blocks, found.text)
+    })
 }
 
 #[cfg(test)]
@@ -88,6 +110,16 @@ mod tests {
         assert_eq!(shown("q.csv", &document, None), "`q.csv`: CSV (Big5)\n- 1 row\n\na,b");
         let asked = shown("q.csv", &document, Some("zeppelin"));
         assert!(asked.ends_with("holds no word of the query\n\na,b"), "{asked}");
+    }
+
+    #[test]
+    fn no_passages_where_the_whole_serves_better() {
+        let book = "The ferry fare rose.\n\n".to_owned() + &"Nothing of note.\n\n".repeat(400);
+        let got = fitting(&book, "ferry fare").unwrap();
+        assert_eq!(got, "1 of 401 passages match the query:\n\nThe ferry fare rose.\n\n[…]");
+        assert_eq!(fitting("short", "short"), None, "a short text is read whole");
+        assert_eq!(fitting(&book, "zeppelin"), None, "no word occurs");
+        assert_eq!(fitting(&book, "what is the"), None, "nothing is asked for");
     }
 
     #[test]

@@ -4,17 +4,18 @@
 //! poured out: a forerunner returned a PDF as text. With a query only the passages
 //! that fit are returned.
 
-use std::sync::Arc;
-
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use url::Url;
+use wildgym_sandbox::encoding::decode;
+use wildgym_sandbox::passages::passages;
 use wildgym_sandbox::web::{
-    AccessLog, Request, Response, Web, WebError, decode, is_text, media_type, passages, read_page,
+    AccessLog, Request, Response, Web, WebError, is_text, media_type, read_page,
 };
 
 use crate::error::ToolError;
@@ -128,7 +129,7 @@ fn readable(response: &Response, query: Option<&str>) -> Result<String, ToolErro
     if !html && !is_text(&media) {
         return Err(ToolError::Failed(binary(&response.url, &media, bytes)));
     }
-    let text = decode(bytes, Some(content_type));
+    let text = decode(bytes, Some(content_type)).text;
     let mut out = String::new();
     let content = if html {
         let page = read_page(&text, &response.url);
@@ -187,7 +188,7 @@ fn refused(response: &Response, media: &str, bytes: &[u8], html: bool) -> ToolEr
     let reason = status.and_then(|status| status.canonical_reason()).unwrap_or_default();
     let mut message = format!("`{}` answered {} {reason}", response.url, response.status);
     if is_text(media) {
-        let text = decode(bytes, response.header("content-type"));
+        let text = decode(bytes, response.header("content-type")).text;
         let text = if html { read_page(&text, &response.url).markdown } else { text };
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if !text.is_empty() {
@@ -289,7 +290,7 @@ mod tests {
         ];
         for (url, want) in table {
             let got = run(url, None);
-            let text = got.map_or_else(|error| error.to_string(), |text| text);
+            let text = got.unwrap_or_else(|error| error.to_string());
             assert!(text.contains(want), "{url}: {text}");
         }
     }

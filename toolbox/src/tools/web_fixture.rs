@@ -96,7 +96,8 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
          <a href=https://tides.test/>tables</a>. {prose}</p></article></body></html>",
         prose.repeat(8)
     );
-    let filler: String = (0..900).map(|n| format!("<p>Paragraph {n}. {prose}</p>")).collect();
+    let paragraph = |n| format!("<p>Paragraph {n}. {prose}</p>");
+    let filler = (0..900).map(paragraph).collect::<Vec<_>>().concat();
     let long = format!(
         "<title>Long</title><body>{filler}<h2>People</h2><p>The lighthouse keeper is Ida Holm.</p>"
     );

@@ -10,11 +10,12 @@ use std::fmt::Display;
 use std::io::Cursor;
 
 use calamine::{Data, DataRef, DataType, Dimensions, Ods, Reader, SheetType, SheetVisible};
-use calamine::{Xls, Xlsb, Xlsx};
+use calamine::{Xls, Xlsb, XlsbError, Xlsx, XlsxError};
 
 use super::model::address;
 use super::{Formula, Row, Sheet, Visibility, Workbook};
 use crate::documents::Unreadable;
+use crate::documents::reason::brief;
 
 /// The most cells of all sheets together.
 const CELLS: usize = 1_000_000;
@@ -74,107 +75,93 @@ pub(in crate::documents) fn read(format: Format, bytes: Vec<u8>) -> Result<Workb
 }
 
 fn xlsx(source: Source, budget: &mut Budget) -> Result<Vec<Sheet>, Unreadable> {
-    let refuse = |error| Format::Xlsx.refuse(&error);
-    let mut book = Xlsx::new(source).map_err(refuse)?;
-    outlines(&book)?
-        .into_iter()
-        .map(|(outline, is_table)| {
-            let mut cells = Cells::new(outline, budget);
-            if !is_table {
-                return Ok(cells.finish());
-            }
-            let name = cells.outline.name.clone();
-            match book.worksheet_cells_reader(&name) {
-                Ok(mut reader) => loop {
-                    match reader.next_cell_with_formula() {
-                        Ok(Some(cell)) => {
-                            let value = shown_ref(&cell.value);
-                            cells.add(cell.pos, value, cell.formula)?;
-                        }
-                        Ok(None) => break,
-                        Err(error) => {
-                            cells.broken(&error);
-                            break;
-                        }
-                    }
-                },
-                Err(error) => cells.broken(&error),
-            }
-            if let Ok(merged) = book.merge_cells_by_sheet_name(&name) {
-                cells.merge(&merged);
-            }
-            Ok(cells.finish())
-        })
-        .collect()
+    let mut book = Xlsx::new(source).map_err(|error| Format::Xlsx.refuse(&error))?;
+    filled(outlines(&book)?, budget, |name, cells| {
+        match book.worksheet_cells_reader(name) {
+            Ok(mut reader) => sparse(cells, || {
+                let cell = reader.next_cell_with_formula()?;
+                Ok::<_, XlsxError>(cell.map(|it| (it.pos, shown_ref(&it.value), it.formula)))
+            })?,
+            Err(error) => cells.broken(&error),
+        }
+        if let Ok(merged) = book.merge_cells_by_sheet_name(name) {
+            cells.merge(&merged);
+        }
+        Ok(())
+    })
 }
 
 fn xlsb(source: Source, budget: &mut Budget) -> Result<Vec<Sheet>, Unreadable> {
-    let refuse = |error| Format::Xlsb.refuse(&error);
-    let mut book = Xlsb::new(source).map_err(refuse)?;
-    outlines(&book)?
+    let mut book = Xlsb::new(source).map_err(|error| Format::Xlsb.refuse(&error))?;
+    filled(outlines(&book)?, budget, |name, cells| {
+        match book.worksheet_cells_reader(name) {
+            Ok(mut reader) => sparse(cells, || {
+                let cell = reader.next_cell()?;
+                Ok::<_, XlsbError>(
+                    cell.map(|it| (it.get_position(), shown_ref(it.get_value()), None)),
+                )
+            })?,
+            Err(error) => cells.broken(&error),
+        }
+        // Formulas are a second pass here; without them the values remain.
+        if let Ok(mut reader) = book.worksheet_cells_reader(name) {
+            while let Ok(Some(cell)) = reader.next_formula() {
+                let formula = Some(cell.get_value().clone());
+                cells.add(cell.get_position(), String::new(), formula)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn xls(source: Source, budget: &mut Budget) -> Result<Vec<Sheet>, Unreadable> {
+    let mut book = Xls::new(source).map_err(|error| Format::Xls.refuse(&error))?;
+    filled(outlines(&book)?, budget, |name, cells| {
+        dense(&mut book, name, cells)?;
+        cells.merge(&book.merge_cells_by_sheet_name(name).unwrap_or_default());
+        Ok(())
+    })
+}
+
+fn ods(source: Source, budget: &mut Budget) -> Result<Vec<Sheet>, Unreadable> {
+    let mut book = Ods::new(source).map_err(|error| Format::Ods.refuse(&error))?;
+    filled(outlines(&book)?, budget, |name, cells| dense(&mut book, name, cells))
+}
+
+/// Fills the outlines of those sheets that are tables.
+fn filled(
+    outlines: Vec<(Sheet, bool)>,
+    budget: &mut Budget,
+    mut fill: impl FnMut(&str, &mut Cells<'_>) -> Result<(), Unreadable>,
+) -> Result<Vec<Sheet>, Unreadable> {
+    outlines
         .into_iter()
         .map(|(outline, is_table)| {
+            let name = outline.name.clone();
             let mut cells = Cells::new(outline, budget);
-            if !is_table {
-                return Ok(cells.finish());
-            }
-            let name = cells.outline.name.clone();
-            match book.worksheet_cells_reader(&name) {
-                Ok(mut reader) => loop {
-                    match reader.next_cell() {
-                        Ok(Some(cell)) => {
-                            cells.add(cell.get_position(), shown_ref(cell.get_value()), None)?;
-                        }
-                        Ok(None) => break,
-                        Err(error) => {
-                            cells.broken(&error);
-                            break;
-                        }
-                    }
-                },
-                Err(error) => cells.broken(&error),
-            }
-            // Formulas are a second pass here; without them the values remain.
-            if let Ok(mut reader) = book.worksheet_cells_reader(&name) {
-                while let Ok(Some(cell)) = reader.next_formula() {
-                    let formula = Some(cell.get_value().clone());
-                    cells.add(cell.get_position(), String::new(), formula)?;
-                }
+            if is_table {
+                fill(&name, &mut cells)?;
             }
             Ok(cells.finish())
         })
         .collect()
 }
 
-fn xls(source: Source, budget: &mut Budget) -> Result<Vec<Sheet>, Unreadable> {
-    let refuse = |error| Format::Xls.refuse(&error);
-    let mut book = Xls::new(source).map_err(refuse)?;
-    let outlines = outlines(&book)?;
-    let mut sheets = Vec::new();
-    for (outline, is_table) in outlines {
-        let name = outline.name.clone();
-        let mut cells = Cells::new(outline, budget);
-        if is_table {
-            dense(&mut book, &name, &mut cells)?;
-            cells.merge(&book.merge_cells_by_sheet_name(&name).unwrap_or_default());
+/// Takes cells as they come; a sheet that breaks off keeps what came before.
+fn sparse<E: Display>(
+    cells: &mut Cells<'_>,
+    mut next: impl FnMut() -> Result<Option<((u32, u32), String, Option<String>)>, E>,
+) -> Result<(), Unreadable> {
+    loop {
+        match next() {
+            Ok(Some((place, value, formula))) => cells.add(place, value, formula)?,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                cells.broken(&error);
+                return Ok(());
+            }
         }
-        sheets.push(cells.finish());
     }
-    Ok(sheets)
-}
-
-fn ods(source: Source, budget: &mut Budget) -> Result<Vec<Sheet>, Unreadable> {
-    let refuse = |error| Format::Ods.refuse(&error);
-    let mut book = Ods::new(source).map_err(refuse)?;
-    let outlines = outlines(&book)?;
-    let mut sheets = Vec::new();
-    for (outline, _) in outlines {
-        let name = outline.name.clone();
-        let mut cells = Cells::new(outline, budget);
-        dense(&mut book, &name, &mut cells)?;
-        sheets.push(cells.finish());
-    }
-    Ok(sheets)
 }
 
 /// Reads a sheet of a format whose parser only gives whole ranges.
@@ -300,8 +287,7 @@ impl<'a> Cells<'a> {
 
     /// Notes that the sheet breaks off.
     fn broken(&mut self, error: &impl Display) {
-        let mut reason = error.to_string().replace(char::is_control, " ");
-        reason.truncate(reason.floor_char_boundary(200));
+        let reason = brief(error);
         self.outline.notes.push(format!("the sheet could not be read to its end: {reason}"));
     }
 

@@ -7,7 +7,7 @@ use regex::Regex;
 use scraper::{ElementRef, Html, Node, Selector};
 use serde::{Deserialize, Serialize};
 
-use crate::web::markup::{is_too_deep, without_tags};
+use crate::html::{is_bottomless, without_tags};
 
 /// Elements whose text is no part of what a page says.
 const SILENT: &[&str] =
@@ -80,8 +80,9 @@ pub(super) struct PageText {
 
 /// Reads an HTML page.
 pub(super) fn read(html: &str) -> PageText {
-    if is_too_deep(html) {
-        return PageText { text: without_tags(html), ..PageText::default() };
+    if is_bottomless(html) {
+        let text = without_tags(html).replace('\n', " ");
+        return PageText { text, ..PageText::default() };
     }
     let page = Html::parse_document(html);
     let first = |selector: &str| select(&page, selector).first().map(|found| text_of(*found));

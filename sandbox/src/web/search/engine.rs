@@ -11,9 +11,9 @@ use super::document::Document;
 use super::index::{self, Fields};
 use super::query::Query;
 use super::snippet::{folded_in_place, snippet};
-use super::words::{folded, grams, is_cjk, is_common, words};
 use crate::web::address::BlockList;
 use crate::web::hermetic::HermeticError;
+use crate::words::{folded, grams, is_cjk, is_common, words};
 
 /// Hits beyond this number are not reached.
 const DEPTH: usize = 1000;

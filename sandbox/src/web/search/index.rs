@@ -14,8 +14,8 @@ use tantivy::schema::{
 use tantivy::{Index, IndexReader, ReloadPolicy, TantivyError};
 
 use super::document::Document;
-use super::words::{grams, words};
 use crate::web::hermetic::HermeticError;
+use crate::words::{grams, words};
 
 /// Part of every digest: a change of what is indexed, or how, is a new number.
 const FORMAT: &str = "wildgym search index 1";

@@ -10,15 +10,14 @@ mod engine;
 mod index;
 mod query;
 mod snippet;
-mod words;
 
 pub(super) use document::{Document, declared_date};
 pub(super) use engine::{Engine, Hit, Hits, Scope};
 pub(super) use query::Query;
-pub(super) use words::{grams, is_common, words};
 
-use super::media::{decode, media_type};
+use super::media::media_type;
 use super::pages::{File, encoded};
+use crate::encoding::decode;
 use wildgym_tasks::environment::Site;
 
 /// Reads the documents off the files of a site. A file that is served at several
@@ -38,7 +37,7 @@ pub(super) fn documents<'a>(
 /// page (data, images, archives).
 fn page(site: &Site, path: &str, file: &File) -> Option<Document> {
     let media = media_type(&file.content_type);
-    let text = || decode(&file.body, Some(&file.content_type));
+    let text = || decode(&file.body, Some(&file.content_type)).text;
     let (page, date) = match media.as_str() {
         "text/html" => {
             let html = text();

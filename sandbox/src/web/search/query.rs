@@ -3,7 +3,7 @@
 //! Any text is a query: quotes that do not close, operators without a word and
 //! punctuation are read as if they were not there. So a query never fails.
 
-use super::words::folded;
+use crate::words::folded;
 
 /// A query, read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

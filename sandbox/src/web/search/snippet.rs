@@ -42,7 +42,7 @@ fn worth(text: &str, hits: &[(usize, usize)], first: usize) -> usize {
 fn begins_word(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let here = text[at..].chars().next();
-    here.is_some_and(super::words::is_cjk) || !before.is_some_and(char::is_alphanumeric)
+    here.is_some_and(crate::words::is_cjk) || !before.is_some_and(char::is_alphanumeric)
 }
 
 /// Cuts the snippet that begins at `start`, at spaces where there are some.

@@ -1,7 +1,7 @@
 //! Articles: from Markdown to plain text, HTML and links.
 
 use jiff::civil::Date;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd, html};
 use wildgym_tasks::environment::Article;
 
 use super::super::pages::encoded;
@@ -66,15 +66,17 @@ impl Entry {
 
 /// Makes HTML text, and gives links between articles their address.
 fn tame(event: Event<'_>) -> Event<'_> {
-    match event {
-        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+    if let Event::Html(text) | Event::InlineHtml(text) = event {
+        Event::Text(text)
+    } else if let Event::Start(Tag::Link { link_type, dest_url, title, id }) = event {
+        let dest_url = if matches!(link_type, LinkType::WikiLink { .. }) {
+            format!("/wiki/{}", path_title(&normal_title(&dest_url))).into()
+        } else {
+            dest_url
+        };
         Event::Start(Tag::Link { link_type, dest_url, title, id })
-            if matches!(link_type, pulldown_cmark::LinkType::WikiLink { .. }) =>
-        {
-            let dest_url = format!("/wiki/{}", path_title(&normal_title(&dest_url))).into();
-            Event::Start(Tag::Link { link_type, dest_url, title, id })
-        }
-        other => other,
+    } else {
+        event
     }
 }
 
@@ -91,12 +93,12 @@ fn plain(events: &[Event<'_>]) -> (String, Vec<String>, usize) {
             text.push(' ');
         } else if let Event::Start(Tag::Heading { level, .. }) = event {
             intro = intro.or(Some(text.len()));
-            text.push_str(&format!("\n{} ", "=".repeat((*level as usize).max(2))));
+            text.extend(["\n", &"=".repeat((*level as usize).max(2)), " "]);
             heading = Some(text.len());
         } else if let Event::End(TagEnd::Heading(level)) = event {
             let start = heading.take().unwrap_or(text.len());
             headings.push(text.get(start..).unwrap_or_default().to_owned());
-            text.push_str(&format!(" {}\n", "=".repeat((*level as usize).max(2))));
+            text.extend([" ", &"=".repeat((*level as usize).max(2)), "\n"]);
         } else if ends_line(event) && !text.ends_with('\n') {
             text.push('\n');
         }

@@ -17,7 +17,7 @@ const LONGEST_WORD: usize = 60;
 
 /// Returns the text in the one form in which it is compared.
 #[must_use]
-pub(in crate::web) fn folded(text: &str) -> String {
+pub(crate) fn folded(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
@@ -27,7 +27,7 @@ pub(in crate::web) fn folded(text: &str) -> String {
 
 /// Returns whether a character is written without spaces between words.
 #[must_use]
-pub(in crate::web) fn is_cjk(c: char) -> bool {
+pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
         | '\u{3040}'..='\u{30FF}' | '\u{AC00}'..='\u{D7AF}' | '\u{20000}'..='\u{3FFFF}')
@@ -35,7 +35,7 @@ pub(in crate::web) fn is_cjk(c: char) -> bool {
 
 /// Returns the words of a text, in order, repeats included.
 #[must_use]
-pub(in crate::web) fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let text = folded(text);
     let mut english = TextAnalyzer::builder(SimpleTokenizer::default())
         .filter(RemoveLongFilter::limit(LONGEST_WORD))
@@ -64,7 +64,7 @@ fn chinese(run: &str, words: &mut Vec<String>) {
 
 /// Returns each pair of neighbouring characters in the runs of Chinese.
 #[must_use]
-pub(in crate::web) fn grams(text: &str) -> Vec<String> {
+pub(crate) fn grams(text: &str) -> Vec<String> {
     let text = folded(text);
     let mut grams = Vec::new();
     for (run, _) in runs(&text).into_iter().filter(|(_, cjk)| *cjk) {
@@ -93,7 +93,7 @@ fn runs(text: &str) -> Vec<(&str, bool)> {
 
 /// Returns whether a word says too little to look for when there are others.
 #[must_use]
-pub(in crate::web) fn is_common(word: &str) -> bool {
+pub(crate) fn is_common(word: &str) -> bool {
     // English words stand here without their endings, as `words` returns them.
     const COMMON: &[&str] = &[
         "a", "an", "and", "are", "as", "at", "be", "by", "did", "do", "doe", "for", "from", "had",
