@@ -1,4 +1,5 @@
 //! The command line as an author of tasks meets it.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
 
 mod common;
 

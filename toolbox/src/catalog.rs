@@ -65,6 +65,7 @@ impl fmt::Display for Misfit {
 
 impl Entry {
     /// Returns what in the arguments does not fit the schema.
+    #[must_use]
     pub fn misfits(&self, arguments: &Value) -> Vec<Misfit> {
         let misfit = |fault: jsonschema::ValidationError<'_>| Misfit {
             pointer: fault.instance_path().to_string(),

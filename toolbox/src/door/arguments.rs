@@ -68,7 +68,9 @@ fn alternatives(field: &Value, kinds: &mut Vec<String>) {
     } else if let Some(values) = field["enum"].as_array() {
         kinds.extend(values.iter().map(ToString::to_string));
     } else if let Some(parts) = ["oneOf", "anyOf"].iter().find_map(|name| field[name].as_array()) {
-        parts.iter().for_each(|part| alternatives(part, kinds));
+        for part in parts {
+            alternatives(part, kinds);
+        }
     } else if let Some(names) = field["type"].as_array() {
         kinds.extend(names.iter().filter_map(Value::as_str).map(ToOwned::to_owned));
     } else if let Some(name) = field["type"].as_str() {
