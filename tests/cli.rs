@@ -44,7 +44,7 @@ fn mistakes_get_an_answer_that_helps() {
         (&["resume", "nowhere"], &["there is no run in `nowhere`", "hint:"]),
         (&["report", "."], &["there is no run in `.`"]),
         (&["show", "nowhere", "x"], &["there is no run in `nowhere`"]),
-        (&["tools", "show", "scrap"], &["there is no tool `scrap`; the nearest are `scrape`"]),
+        (&["tools", "show", "scrap"], &["there is no tool `scrap`; the nearest is `scrape`"]),
         (&["tasks", "show", suite, "t-009"], &["suite `tiny` has no task `t-009`"]),
         (&["tasks", "new", suite], &["error:"]),
         (&["frobnicate"], &["unrecognized subcommand 'frobnicate'"]),
@@ -102,14 +102,9 @@ async fn a_run_with_a_model_is_recorded_shown_and_exported() {
     assert_eq!(again.json()["trials"], report["trials"], "the report follows from the store");
 
     let shown = place.wildgym(&["show", "runs/r", "t-001/2"]);
-    for text in [
-        "t-001",
-        "execute_code",
-        "no_such_tool",
-        "the nearest are",
-        "I think I am done",
-        "answered",
-    ] {
+    for text in
+        ["t-001", "execute_code", "no_such_tool", "the tools are", "I think I am done", "answered"]
+    {
         assert!(shown.out.contains(text), "`{text}` in:\n{}", shown.out);
     }
     let exported = place.wildgym(&["export", "runs/r", "--format", "messages"]);

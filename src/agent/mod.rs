@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 
 pub use episode::{Episode, Request};
 pub use random::Random;
-pub use react::React;
+pub use react::{React, announced};
 pub use reference::Reference;
 pub use silent::Silent;
 

@@ -41,7 +41,7 @@ impl React {
     }
 
     async fn act(&self, episode: &mut Episode) -> Result<Ending, Broken> {
-        let task = task(episode);
+        let task = announced(&episode.request.instruction, &episode.request.attachments);
         episode.told("system", "prompt", SYSTEM)?;
         episode.told("user", "task", &task)?;
         let mut messages = vec![Message::system(SYSTEM), Message::user(&task)];
@@ -155,13 +155,13 @@ fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
     Ok(transcript.append(&Record::Model(record))?)
 }
 
-/// Returns the request with the attachments announced.
-fn task(episode: &Episode) -> String {
-    let request = &episode.request;
-    let mut text = request.instruction.trim_end().to_owned();
-    if !request.attachments.is_empty() {
+/// Returns the request with the attachments announced, as the model is told of them.
+#[must_use]
+pub fn announced(instruction: &str, attachments: &[String]) -> String {
+    let mut text = instruction.trim_end().to_owned();
+    if !attachments.is_empty() {
         text.push_str("\n\nAttached files, in your workspace:\n");
-        for path in &request.attachments {
+        for path in attachments {
             text.push_str("- ");
             text.push_str(path);
             text.push('\n');

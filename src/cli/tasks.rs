@@ -1,11 +1,13 @@
 //! `wildgym tasks`: suites and tasks, for those who write them.
 
+mod check;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use wildgym_tasks::{Suite, Task, Variant, builtin, check, schema, template};
+use wildgym_tasks::{Suite, Task, Variant, builtin, schema, template};
 
-use super::host::{locate, open_host, open_suite};
+use super::host::open_suite;
 use super::{Code, Failure, data, say};
 
 /// List, show, check and begin tasks
@@ -33,7 +35,7 @@ enum TasksCommand {
         task: String,
         /// Variant, such as `full` or `ideal-ambiguity+bias`
         #[arg(long, default_value = "full")]
-        variant: Variant,
+        variant: String,
         /// Show the reference answer too
         #[arg(long)]
         answer: bool,
@@ -62,7 +64,7 @@ pub(super) fn run(args: TasksArgs) -> Result<Code, Failure> {
         TasksCommand::Show { suite, task, variant, answer } => {
             show(&suite, &task, &variant, answer)
         }
-        TasksCommand::Check { suite } => checked(&suite),
+        TasksCommand::Check { suite } => check::check(&suite),
         TasksCommand::New { path } => new(&path),
         TasksCommand::Schema { file } => schemas(file.as_deref()),
     }
@@ -75,9 +77,9 @@ fn suites(as_json: bool) -> Result<Code, Failure> {
             data(&json!({"name": name, "version": suite.meta.version, "tasks": suite.tasks.len(), "description": suite.meta.description}).to_string());
         } else {
             data(&format!(
-                "{name} {}  {} tasks  {}",
+                "{name} {}  {}  {}",
                 suite.meta.version,
-                suite.tasks.len(),
+                counted(suite.tasks.len(), "task"),
                 suite.meta.description
             ));
         }
@@ -131,24 +133,55 @@ fn find<'a>(suite: &'a Suite, id: &str) -> Result<&'a Task, Failure> {
     })
 }
 
-fn show(named: &str, id: &str, variant: &Variant, answer: bool) -> Result<Code, Failure> {
+/// Reads the name of a variant of a task.
+fn variant_of(task: &Task, name: &str) -> Result<Variant, Failure> {
+    let variants = task.variants();
+    let refuse = |problem: String| {
+        let names: Vec<String> = variants.iter().map(ToString::to_string).collect();
+        let wanted = format!("ideal-{name}");
+        let near = if names.contains(&wanted) {
+            format!("did you mean `{wanted}`? ")
+        } else {
+            String::new()
+        };
+        Failure::usage(problem).hint(format!(
+            "{near}the variants of `{}` are {}",
+            task.meta.id,
+            names.join(", ")
+        ))
+    };
+    let variant: Variant = name
+        .parse()
+        .map_err(|error: wildgym_tasks::variant::UnknownVariant| refuse(error.to_string()))?;
+    let strange = variant.factors().find(|factor| !task.meta.factors.contains(factor));
+    match strange {
+        Some(factor) => Err(refuse(format!(
+            "`{variant}` is no variant of `{}`, which has no factor `{factor}`",
+            task.meta.id
+        ))),
+        None => Ok(variant),
+    }
+}
+
+fn show(named: &str, id: &str, variant: &str, answer: bool) -> Result<Code, Failure> {
     let suite = open_suite(named)?.suite;
     let task = find(&suite, id)?;
-    let given = task.given(variant).map_err(|error| Failure::usage(error.to_string()))?;
+    let variant = variant_of(task, variant)?;
+    let given = task.given(&variant).map_err(|error| Failure::usage(error.to_string()))?;
     data(&format!(
-        "{id} · {} · {} · {} · starts at {}\n{}\n",
+        "{id} · {variant} · {} · {} · {} · starts at {}\n{}\n",
         task.meta.scenario,
         task.meta.domain,
         task.meta.language.name(),
         task.meta.now,
         task.meta.title
     ));
-    data(&given.instruction);
-    for path in given.files.keys() {
-        data(&format!("attachment: {path}"));
-    }
-    for variant in Variant::all_of(&task.meta.factors) {
-        data(&format!("variant: {variant}"));
+    let attachments: Vec<String> = given.files.keys().map(ToString::to_string).collect();
+    data(crate::agent::announced(&given.instruction, &attachments).trim_end());
+    data("");
+    for other in task.variants() {
+        let mark = if other == variant { " (shown)" } else { "" };
+        data(&format!("variant: {other}{mark}"));
     }
     if answer {
         data(&format!("answer: {}", serde_json::to_string(&task.meta.answer).unwrap_or_default()));
@@ -156,51 +189,32 @@ fn show(named: &str, id: &str, variant: &Variant, answer: bool) -> Result<Code, 
     Ok(Code::Done)
 }
 
-fn checked(named: &str) -> Result<Code, Failure> {
-    let (folder, _) = locate(named)?;
-    let suite = match Suite::load(&folder) {
-        Ok(suite) => suite,
-        Err(faults) => {
-            data(&faults.to_string());
-            return Ok(Code::Incomplete);
-        }
-    };
-    let host = open_host()?;
-    let runtime = tokio::runtime::Runtime::new()
-        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let extract = |file: &Utf8Path| {
-        let name = file.file_name()?;
-        let bytes = std::fs::read(file).ok()?;
-        let read = host.workers.document(name, None, bytes);
-        runtime.block_on(read).ok().map(|document| document.text)
-    };
-    let mut found = 0;
-    for (id, task) in &suite.tasks {
-        for leak in check::leaks(task, check::materials(&suite, task, extract)) {
-            data(&format!("tasks/{id}: {leak}"));
-            found += 1;
-        }
-    }
-    let counted = format!("{} tasks, {} sites", suite.tasks.len(), suite.sites.len());
-    if found > 0 {
-        say(&format!("{counted}: {found} faults"));
-        return Ok(Code::Incomplete);
-    }
-    say(&format!("{counted}: no fault, and no answer in the open"));
-    Ok(Code::Done)
+/// Counts things in words: `1 task`, `2 tasks`.
+fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 fn new(path: &Utf8Path) -> Result<Code, Failure> {
     let usage = || {
-        Failure::usage(format!("`{path}` names no task of a suite"))
-            .hint("name the folder of a suite and a new id, as in `my-suite/ds-lighthouse`")
+        Failure::usage(format!("`{path}` names no task of a suite")).hint(
+            "name the folder of a suite, old or new, and a new id, as in `my-suite/ds-lighthouse`",
+        )
     };
-    let (folder, id) = path.parent().zip(path.file_name()).ok_or_else(usage)?;
-    if !folder.join("suite.toml").is_file() {
+    if path.join("suite.toml").is_file() {
         return Err(usage());
     }
+    let (folder, id) = path.parent().zip(path.file_name()).ok_or_else(usage)?;
+    if folder.as_str().is_empty() && !Utf8Path::new("suite.toml").is_file() {
+        return Err(usage());
+    }
+    let folder = if folder.as_str().is_empty() { Utf8Path::new(".") } else { folder };
+    let begun = !folder.join("suite.toml").is_file();
     let written = template::write(folder, id)
         .map_err(|error| Failure::usage(format!("cannot begin task `{id}`: {error}")))?;
+    if begun {
+        say(&format!("wrote {folder}/suite.toml; change its description"));
+    }
     say(&format!("wrote {written}; it works as it is: `wildgym run {folder} --tasks {id}`"));
     Ok(Code::Done)
 }

@@ -10,7 +10,7 @@ use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
 use wildgym_sandbox::{Clock, Sandbox, Seed};
 use wildgym_toolbox::catalog::Entry;
-use wildgym_toolbox::{Bounds, Call, Toolbox, schema};
+use wildgym_toolbox::{Bounds, Call, Catalog, Toolbox, schema};
 
 use super::host::{catalog, open_host, open_suite};
 use super::{Code, Failure, data, environment, say};
@@ -47,7 +47,7 @@ struct CallArgs {
     /// Name of the tool
     name: String,
 
-    /// Arguments, as a JSON object
+    /// Arguments, as a JSON object; `-` reads it from standard input, `@FILE` from a file
     #[arg(default_value = "{}")]
     arguments: String,
 
@@ -97,9 +97,7 @@ fn list(as_json: bool) -> Result<Code, Failure> {
 
 fn show(name: &str, as_json: bool) -> Result<Code, Failure> {
     let catalog = catalog()?;
-    let entry = catalog.entry(name).map_err(|error| {
-        Failure::usage(error.to_string()).hint("see them with `wildgym tools list`")
-    })?;
+    let entry = known(&catalog, name)?;
     if as_json {
         data(&pretty(&schema::openai(entry)));
         return Ok(Code::Done);
@@ -108,6 +106,26 @@ fn show(name: &str, as_json: bool) -> Result<Code, Failure> {
     data(&pretty(&entry.parameters));
     data(&format!("\nexample:\n  wildgym tools call {name} '{}'", entry.tool.example()));
     Ok(Code::Done)
+}
+
+/// Returns the tool of that name.
+fn known<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Entry, Failure> {
+    catalog.entry(name).map_err(|error| {
+        Failure::usage(error.to_string()).hint("see them with `wildgym tools list`")
+    })
+}
+
+/// Returns the arguments as they stand, or from where they stand.
+fn arguments(given: &str) -> Result<String, Failure> {
+    if given == "-" {
+        return std::io::read_to_string(std::io::stdin()).map_err(|error| {
+            Failure::usage(format!("cannot read the arguments from standard input: {error}"))
+        });
+    }
+    let Some(file) = given.strip_prefix('@') else { return Ok(given.to_owned()) };
+    std::fs::read_to_string(file).map_err(|error| {
+        Failure::usage(format!("cannot read the arguments from `{file}`: {error}"))
+    })
 }
 
 fn described(entry: &Entry) -> serde_json::Value {
@@ -125,10 +143,12 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 fn call(args: CallArgs) -> Result<Code, Failure> {
+    known(catalog()?.as_ref(), &args.name)?;
+    let arguments = arguments(&args.arguments)?;
     let toolbox = Arc::new(toolbox(&args)?);
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let call = Call { id: "call".to_owned(), name: args.name, arguments: args.arguments };
+    let call = Call { id: "call".to_owned(), name: args.name, arguments };
     let reply =
         runtime.block_on(toolbox.call(call)).map_err(|error| Failure::usage(error.to_string()))?;
     if args.json {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::factor::{Factor, UnknownFactor};
+use crate::factor::Factor;
 
 /// The set of factors that are idealised, that is, removed.
 ///
@@ -66,19 +66,31 @@ impl fmt::Display for Variant {
 }
 
 impl FromStr for Variant {
-    type Err = UnknownFactor;
+    type Err = UnknownVariant;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         if name == "full" {
             return Ok(Self::default());
         }
-        let names = name.strip_prefix("ideal-").ok_or_else(|| UnknownFactor(name.to_owned()))?;
-        names.split('+').map(str::parse).collect::<Result<_, _>>().map(Self)
+        let unknown = |why: Option<String>| UnknownVariant { name: name.to_owned(), why };
+        let names = name.strip_prefix("ideal-").ok_or_else(|| unknown(None))?;
+        let factors = names.split('+').map(str::parse::<Factor>).collect::<Result<_, _>>();
+        factors.map(Self).map_err(|error| unknown(Some(error.to_string())))
     }
 }
 
+/// A name that is no variant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{name}` names no variant; expected `full` or `ideal-<factor>+<factor>`{}", .why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
+pub struct UnknownVariant {
+    /// The name.
+    pub name: String,
+    /// What is wrong with a part of it.
+    why: Option<String>,
+}
+
 impl TryFrom<String> for Variant {
-    type Error = UnknownFactor;
+    type Error = UnknownVariant;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
         name.parse()
@@ -105,5 +117,9 @@ mod tests {
         for variant in variants {
             assert_eq!(variant.to_string().parse(), Ok(variant));
         }
+        let error = |name: &str| name.parse::<Variant>().unwrap_err().to_string();
+        let form = "`bias` names no variant; expected `full` or `ideal-<factor>+<factor>`";
+        assert_eq!(error("bias"), form, "nothing that contradicts itself");
+        assert!(error("ideal-haste").contains("`haste` is no factor"), "{}", error("ideal-haste"));
     }
 }

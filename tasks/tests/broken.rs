@@ -286,6 +286,14 @@ const ROWS: &[(Change, &str)] = &[
         Swap("sites/b.example/articles/x.md", "\"2025-01-01\"", "\"2025\""),
         "sites/b.example/articles/x.md:3: date: expected a date, such as \"2026-03-01\", found \"2025\"",
     ),
+    (
+        Swap(SOLUTION, "sum|number", "sum|nummber"),
+        "tasks/ds-x/reference/solution.toml:14: answer.expression: filter `nummber`: unknown filter; did you mean `number`?",
+    ),
+    (
+        Swap(SOLUTION, "page|length", "page|regex('[0-9')|length"),
+        "tasks/ds-x/reference/solution.toml:12: round[1].call[0].arguments.n: `[0-9` is no regular expression: unclosed character class",
+    ),
     (Drop("suite.toml"), "ROOT: no suite: expected a folder with `suite.toml`"),
 ];
 

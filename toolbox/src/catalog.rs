@@ -17,6 +17,9 @@ use crate::tools::search_wiki::SearchWiki;
 /// How many near names an unknown one is answered with.
 const NEAR: usize = 3;
 
+/// How alike a name must be to count as near; 1 is equal.
+const ALIKE: f64 = 0.8;
+
 /// Returns all tools of this program. A new tool is one line here.
 fn all() -> Vec<Arc<dyn AnyTool>> {
     vec![
@@ -38,6 +41,44 @@ pub struct Entry {
     pub parameters: Value,
     /// The schema, compiled.
     pub(crate) validator: Arc<jsonschema::Validator>,
+}
+
+/// Something in arguments that does not fit the schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// JSON pointer of the value; empty for the arguments as a whole.
+    pub pointer: String,
+    /// What was expected there.
+    pub problem: String,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.pointer.trim_start_matches('/').replace('/', ".");
+        if place.is_empty() {
+            f.write_str(&self.problem)
+        } else {
+            write!(f, "`{place}`: {}", self.problem)
+        }
+    }
+}
+
+impl Entry {
+    /// Returns what in the arguments does not fit the schema.
+    #[must_use]
+    pub fn misfits(&self, arguments: &Value) -> Vec<Misfit> {
+        let misfit = |fault: jsonschema::ValidationError<'_>| Misfit {
+            pointer: fault.instance_path().to_string(),
+            problem: fault.to_string(),
+        };
+        self.validator.iter_errors(arguments).map(misfit).collect()
+    }
+
+    /// Writes the parameters in one line: `{query: string, kind?: "search" | "news"}`.
+    #[must_use]
+    pub fn signature(&self) -> String {
+        crate::door::expected(&self.parameters)
+    }
 }
 
 /// Tools by name, in the order in which a model is told of them.
@@ -83,16 +124,22 @@ impl Catalog {
         self.0.iter()
     }
 
+    /// Names the tools whose names are alike, the most alike first, or else all.
     fn nearest(&self, name: &str) -> String {
-        let mut names: Vec<&str> = self.iter().map(|entry| entry.tool.name()).collect();
-        if names.is_empty() {
-            return "this task offers no tools".to_owned();
+        let names: Vec<&str> = self.iter().map(|entry| entry.tool.name()).collect();
+        let mut near: Vec<(f64, &str)> = names
+            .iter()
+            .map(|other| (strsim::jaro_winkler(name, other), *other))
+            .filter(|(alike, _)| *alike >= ALIKE)
+            .collect();
+        near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let near: Vec<&str> = near.into_iter().take(NEAR).map(|(_, name)| name).collect();
+        match (names.as_slice(), near.as_slice()) {
+            ([], _) => "this task offers no tools".to_owned(),
+            (all, []) => format!("the tools are `{}`", all.join("`, `")),
+            (_, [one]) => format!("the nearest is `{one}`"),
+            (_, near) => format!("the nearest are `{}`", near.join("`, `")),
         }
-        names.sort_by(|a, b| {
-            strsim::jaro_winkler(name, b).total_cmp(&strsim::jaro_winkler(name, a))
-        });
-        let near: Vec<String> = names.iter().take(NEAR).map(|name| format!("`{name}`")).collect();
-        format!("the nearest are {}", near.join(", "))
     }
 }
 

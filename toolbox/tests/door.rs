@@ -223,7 +223,7 @@ async fn bad_calls_are_results_that_say_what_was_expected() {
             "sleepr",
             "{}",
             "unknown-tool",
-            "there is no tool `sleepr`; the nearest are `sleeper`, `talker`",
+            "there is no tool `sleepr`; the nearest is `sleeper`",
             "misspelt",
         ),
         ("", "{}", "unknown-tool", "there is no tool ``", "empty name"),

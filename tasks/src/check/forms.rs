@@ -3,8 +3,9 @@
 //! Text and form are compared after NFKC and lowering, with runs of spaces as one, so
 //! full-width digits and no-break spaces hide nothing. A form counts where it stands
 //! as words of its own: letters before or after an outer letter, and digits (also past
-//! `.`, `,`, `-`, `/`, `:`) before or after an outer digit, make it part of something
-//! else. Chinese has no spaces, so a Chinese form counts anywhere; but one of a single
+//! `.`, `-`, `/`, `:`) before or after an outer digit, make it part of something else.
+//! Past a comma a number goes on only where the comma can separate thousands: one to
+//! three digits before it, exactly three after it, and no date before it. Chinese has no spaces, so a Chinese form counts anywhere; but one of a single
 //! character only where no other Chinese character touches it. Forms of one or two
 //! characters need strict boundaries: no letter or digit may touch them at all.
 //!
@@ -150,7 +151,7 @@ impl Normal {
         let rest = self.0.get(from..)?;
         rest.match_indices(form)
             .map(|(at, _)| from + at)
-            .find(|at| stands_alone(&self.0[..*at], form, &self.0[at + form.len()..]))
+            .find(|at| stands_alone(&self.0, *at, *at + form.len()))
     }
 
     /// Returns some of the text around a position.
@@ -168,7 +169,9 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() && !is_chinese(c)
 }
 
-fn stands_alone(before: &str, form: &str, after: &str) -> bool {
+/// Returns whether the form at `start..end` of a text is no part of something longer.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let (before, form, after) = (&text[..start], &text[start..end], &text[end..]);
     let mut left = before.chars().rev();
     let mut right = after.chars();
     let outer = (form.chars().next(), form.chars().next_back());
@@ -178,15 +181,37 @@ fn stands_alone(before: &str, form: &str, after: &str) -> bool {
     if inside && touched.any(is_chinese) {
         return false;
     }
-    !joins(outer.0, short, left.next(), left.next())
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let grouped_before =
+        is_digit(outer.0) && before.ends_with(',') && groups_thousands(text, start - 1);
+    let grouped_after = is_digit(outer.1) && after.starts_with(',') && groups_thousands(text, end);
+    !grouped_before
+        && !grouped_after
+        && !joins(outer.0, short, left.next(), left.next())
         && !joins(outer.1, short, right.next(), right.next())
 }
 
-/// Returns whether an outer character of a form goes on in its neighbours.
+/// Returns whether the comma at `at` can separate thousands of one number; it cannot
+/// behind a date or behind decimal places.
+fn groups_thousands(text: &str, at: usize) -> bool {
+    let (before, after) = (&text.as_bytes()[..at], &text.as_bytes()[at + 1..]);
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let mark = before.iter().rev().nth(digits);
+    let ends_other = match mark {
+        Some(b'.') => digits != 3,
+        Some(b'-' | b'/') => before.iter().rev().nth(digits + 1).is_some_and(u8::is_ascii_digit),
+        _ => false,
+    };
+    let follow = after.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=3).contains(&digits) && !ends_other && follow == 3
+}
+
+/// Returns whether an outer character of a form goes on in its neighbours. A comma is
+/// not looked at here.
 fn joins(outer: Option<char>, short: bool, next: Option<char>, second: Option<char>) -> bool {
     let (Some(outer), Some(next)) = (outer, next) else { return false };
     if outer.is_ascii_digit() {
-        let continues = matches!(next, '.' | ',' | '-' | '/' | ':')
+        let continues = matches!(next, '.' | '-' | '/' | ':')
             && second.is_some_and(|second| second.is_ascii_digit());
         next.is_ascii_digit() || continues || (short && is_word(next))
     } else {
@@ -302,6 +327,37 @@ mod tests {
             (list(false), "Moss", false, "one item"),
             (list(true), "Moss and Lund", false, "all items in another order"),
             (list(true), "Lund, then Moss", true, "in order"),
+        ];
+        for (answer, material, want, why) in table {
+            let found = Forms::of(&answer).standing_in(&Normal::of(material));
+            assert_eq!(found.is_some(), want, "{why}: {material:?} gave {found:?}");
+        }
+    }
+
+    /// A comma between cells hides nothing, and one inside a number joins it.
+    #[test]
+    fn a_comma_hides_nothing() {
+        let date = || answer(AnswerKind::Date { value: "2018-09-29".parse().unwrap() });
+        let table = [
+            (number(1873.5), "1873.5,2025", true, "a row's start"),
+            (number(1873.5), "5,1873.5", true, "a row's end"),
+            (number(1873.5), "[1,1873.5,2025]", true, "JSON"),
+            (number(1873.5), "2025-01-01,1873.5,2025-01-02", true, "between dates"),
+            (number(1873.5), "1873.5,500", true, "decimal places take no thousands"),
+            (number(1873.5), "1,873.5", true, "its own comma"),
+            (number(873.5), "1,873.5", false, "the end of a longer number"),
+            (number(19990.0), "5,19990,3", true, "between digits"),
+            (number(19990.0), "2025,19990", true, "after a year"),
+            (number(19990.0), "19990,2025-01-01", true, "before a date"),
+            (number(19990.0), "[19990,1]", true, "JSON"),
+            (number(19990.0), "19,990", true, "its own comma"),
+            (number(19.0), "19,990", false, "the start of a longer number"),
+            (number(990.0), "19,990", false, "the end of a longer number"),
+            (number(990.0), "5,19,990,000", false, "the middle of a longer number"),
+            (date(), "2018-09-29,5", true, "before a digit"),
+            (date(), "7,2018-09-29,8", true, "between digits"),
+            (date(), "2018-09-29,500", true, "before three digits"),
+            (date(), "7,29/09/2018,8", true, "day first"),
         ];
         for (answer, material, want, why) in table {
             let found = Forms::of(&answer).standing_in(&Normal::of(material));

@@ -2,6 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::cells::cells;
 use crate::environment::Site;
 use crate::suite::Suite;
 use crate::task::Task;
@@ -12,8 +13,10 @@ pub struct Material {
     /// Names of the place: `instruction:<variant>`, `file:<path>`, `web:<host>/<path>`.
     /// A page has one for each path at which it is served.
     pub places: Vec<String>,
-    /// The text.
-    pub text: String,
+    /// The texts that stand there; each is searched by itself.
+    pub texts: Vec<String>,
+    /// Whether there is a file whose content could not be read as text.
+    pub unread: bool,
 }
 
 /// Returns all that a task gives to the agent in any variant: requests, names and
@@ -21,7 +24,7 @@ pub struct Material {
 ///
 /// `extract` returns the text of a file that is a document (a workbook, a page of
 /// HTML), or nothing. What is UTF-8 is read as it stands, too, so nothing hides in
-/// markup.
+/// markup; of a table or of JSON the single values are texts of their own.
 pub fn materials(
     suite: &Suite,
     task: &Task,
@@ -31,7 +34,7 @@ pub fn materials(
     for variant in task.variants() {
         if let Ok(given) = task.given(&variant) {
             let places = vec![format!("instruction:{variant}")];
-            all.push(Material { places, text: given.instruction });
+            all.push(Material { places, texts: vec![given.instruction], unread: false });
         }
     }
     let added = task.overlays.values().flat_map(|overlay| &overlay.files);
@@ -68,7 +71,8 @@ fn of_site(
     }
     for article in &site.articles {
         let text = [article.meta.title.as_str(), article.body.as_str()].join("\n");
-        all.push(Material { places: vec![place(&article.path())], text });
+        let places = vec![place(&article.path())];
+        all.push(Material { places, texts: vec![text], unread: false });
     }
     for service in &site.meta.services {
         let file = folder.join("sites").join(&site.host).join(&service.table);
@@ -84,7 +88,13 @@ fn read(
     all: &mut Vec<Material>,
 ) {
     let raw = std::fs::read(file).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let name = Some(places.join("\n"));
-    let texts: Vec<String> = [name, raw, extract(file)].into_iter().flatten().collect();
-    all.push(Material { places, text: texts.join("\n\n") });
+    let contents: Vec<String> = [raw, extract(file)].into_iter().flatten().collect();
+    let unread = contents.is_empty();
+    // The bar keeps neighbours apart: no form of an answer goes on past it.
+    let values = contents.iter().map(|text| cells(text).join(" | "));
+    let values: Vec<String> = values.filter(|values| !values.is_empty()).collect();
+    let mut texts = vec![places.join("\n")];
+    texts.extend(contents);
+    texts.extend(values);
+    all.push(Material { places, texts, unread });
 }

@@ -5,6 +5,7 @@
 //! task declares the place and says why finding it there is work; and a declared place
 //! must hold it, or the declaration is wrong.
 
+mod cells;
 mod forms;
 mod leaks;
 mod materials;

@@ -12,7 +12,7 @@ use super::tree::Tree;
 use crate::answer::Answer;
 use crate::check::Forms;
 use crate::fault::Notes;
-use crate::solution::{Directive, Solution, Syntax, directives, names_in};
+use crate::solution::{Directive, Solution, Syntax, directives, misuses, names_in};
 
 /// Reads the solution of a task.
 pub(crate) fn read(
@@ -139,6 +139,9 @@ impl<'a> Check<'a> {
                 return true;
             }
         };
+        for problem in misuses(syntax, source) {
+            self.fault(field, problem);
+        }
         for name in &names {
             if self.known.contains(&**name) {
                 continue;

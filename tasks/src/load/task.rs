@@ -28,7 +28,10 @@ pub(crate) fn read_all(tree: &Tree, sites: &Sites, notes: &mut Notes) -> BTreeMa
     }
     let folders = tree.folders_in(root);
     if folders.is_empty() {
-        notes.of_file(root, "expected at least one task");
+        notes.of_file(
+            root,
+            "expected at least one task; begin one with `wildgym tasks new SUITE/ID`",
+        );
     }
     let tasks = folders.into_iter().filter_map(|id| read_one(tree, sites, id, notes));
     tasks.map(|task| (task.meta.id.clone(), task)).collect()

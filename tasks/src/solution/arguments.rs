@@ -119,6 +119,46 @@ fn compute(
     }
 }
 
+impl SolutionCall {
+    /// Returns the arguments with a text in place of each value that is computed or read
+    /// from a file, and the JSON pointers of those: what can be checked without running.
+    #[must_use]
+    pub fn literals(&self) -> (Value, Vec<String>) {
+        let mut arguments = Value::Object(self.arguments.clone());
+        let mut computed = Vec::new();
+        if let Some(table) = arguments.as_object_mut() {
+            for (name, value) in table {
+                mask(value, &pointer("", name), &mut computed);
+            }
+        }
+        (arguments, computed)
+    }
+}
+
+fn pointer(above: &str, name: &str) -> String {
+    format!("{above}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+fn mask(value: &mut Value, place: &str, computed: &mut Vec<String>) {
+    match value {
+        Value::Object(table) if table.keys().any(|key| key.starts_with('$')) => {
+            computed.push(place.to_owned());
+            *value = Value::String("computed".to_owned());
+        }
+        Value::Object(table) => {
+            for (name, value) in table {
+                mask(value, &pointer(place, name), computed);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter_mut().enumerate() {
+                mask(value, &format!("{place}/{index}"), computed);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 impl SolutionAnswer {
     /// Computes the final answer from the results of all calls, as text.
     ///
@@ -222,6 +262,10 @@ mod tests {
             "code": "print('{{ page }}')\n",
             "plain": [1, "{{ page }}", null],
         });
+        let (literals, mut computed) = call(given.clone()).literals();
+        computed.sort();
+        assert_eq!(computed, ["/code", "/n", "/rows/0/deep", "/text"]);
+        assert_eq!(literals["plain"], want["plain"], "what is written stays");
         assert_eq!(Value::Object(call(given).arguments(&results(), folder).unwrap()), want);
         let table = [
             (

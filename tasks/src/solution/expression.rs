@@ -30,7 +30,8 @@ pub(crate) enum Syntax {
     Template,
 }
 
-fn environment<'s>() -> Environment<'s> {
+/// Makes the language: strict, limited, with the filters of solutions.
+pub(super) fn environment<'s>() -> Environment<'s> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));

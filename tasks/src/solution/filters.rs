@@ -7,6 +7,30 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Value};
 use regex::{Captures, Regex, RegexBuilder};
 
+/// The filters that solutions use, for messages: those of this file and usual ones.
+pub(super) const NAMES: [&str; 20] = [
+    "fixed",
+    "fromjson",
+    "lines",
+    "number",
+    "regex",
+    "regex_all",
+    "urlencode",
+    "first",
+    "join",
+    "last",
+    "length",
+    "map",
+    "replace",
+    "round",
+    "select",
+    "sort",
+    "split",
+    "sum",
+    "tojson",
+    "trim",
+];
+
 /// Adds every filter to `environment`; a new filter is one line here.
 pub(super) fn add_to(environment: &mut Environment<'_>) {
     environment.add_filter("fixed", fixed);
@@ -36,10 +60,18 @@ fn short(text: &str) -> String {
 }
 
 fn compile(pattern: &str) -> Result<Regex, Error> {
-    RegexBuilder::new(pattern)
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|error| refuse(format!("`{pattern}` is no regular expression: {error}")))
+    RegexBuilder::new(pattern).size_limit(1 << 20).build().map_err(|error| {
+        // The lines above the last one draw a picture of the pattern.
+        let error = error.to_string();
+        let why = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        refuse(format!("`{pattern}` is no regular expression: {why}"))
+    })
+}
+
+/// Returns what is wrong with a pattern.
+pub(super) fn fault_of(pattern: &str) -> Option<String> {
+    let error = compile(pattern).err()?;
+    Some(error.detail().unwrap_or_default().replace('\n', " "))
 }
 
 /// Returns the first group of a match, or the whole match where there is no group.

@@ -9,11 +9,13 @@ mod arguments;
 mod expression;
 mod filters;
 mod results;
+mod scan;
 
 pub(crate) use arguments::{Directive, directives};
 pub use expression::ExpressionError;
 pub(crate) use expression::{Syntax, names_in};
 pub use results::Results;
+pub(crate) use scan::misuses;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -29,6 +29,7 @@ use wildgym_sandbox::work::WorkClock;
 
 use crate::catalog::Catalog;
 
+pub(crate) use arguments::expected;
 pub use intercept::{Decision, Incoming, Interceptor};
 
 /// The number of a call, settled when it is taken in: the order asked, from 1. A

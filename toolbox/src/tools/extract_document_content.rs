@@ -46,7 +46,8 @@ impl Tool for ExtractDocumentContent {
         the type is told from the content, not the name. Images, audio, archives and \
         password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
-    const EXAMPLE: &'static str = r#"{"document_path": "report.pdf", "query": "total revenue"}"#;
+    const EXAMPLE: &'static str =
+        r#"{"document_path": "https://tarrowferries.example/fares", "query": "adult single"}"#;
     type Args = Args;
 
     fn footprint(&self, args: &Args) -> Footprint {

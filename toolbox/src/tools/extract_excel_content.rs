@@ -32,7 +32,8 @@ impl Tool for ExtractExcelContent {
         with row numbers and column letters, merged ranges, and the formulas behind the values. \
         Dates are ISO 8601. To calculate with the data, read the file with `execute_code`.";
     const CATEGORY: Category = Category::FileProcessing;
-    const EXAMPLE: &'static str = r#"{"document_path": "sales.xlsx"}"#;
+    const EXAMPLE: &'static str =
+        r#"{"document_path": "https://data.tarrow.example/files/population-2021.csv"}"#;
     type Args = Args;
 
     fn footprint(&self, args: &Args) -> Footprint {

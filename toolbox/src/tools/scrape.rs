@@ -59,7 +59,7 @@ impl Tool for Scrape {
         page that fit it. Does not run scripts, log in or fill forms.";
     const CATEGORY: Category = Category::WebBrowsing;
     const EXAMPLE: &'static str =
-        r#"{"url": "https://example.test/tides", "query": "high water in March"}"#;
+        r#"{"url": "https://data.tarrow.example/datasets/tide-gauges", "query": "Ulveth Quay"}"#;
     type Args = Args;
 
     fn footprint(&self, _args: &Args) -> Footprint {

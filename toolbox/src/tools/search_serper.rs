@@ -66,7 +66,7 @@ impl Tool for SearchSerper {
         a page: position, title, link, date and a short snippet. Snippets are cut; open a link with \
         `scrape` to read the page.";
     const CATEGORY: Category = Category::InformationRetrieval;
-    const EXAMPLE: &'static str = r#"{"query": "spring tide forecast", "page": 1}"#;
+    const EXAMPLE: &'static str = r#"{"query": "Tarrow Sound ferry timetable", "page": 1}"#;
     type Args = Args;
 
     fn footprint(&self, _args: &Args) -> Footprint {

@@ -49,7 +49,7 @@ impl Tool for SearchWiki {
         its article and the URL (read the rest with `scrape`); for an ambiguous title its possible \
         meanings; for a missing one the nearest articles.";
     const CATEGORY: Category = Category::InformationRetrieval;
-    const EXAMPLE: &'static str = r#"{"entity": "Tide"}"#;
+    const EXAMPLE: &'static str = r#"{"entity": "Tarrow Sound"}"#;
     type Args = Args;
 
     fn footprint(&self, _args: &Args) -> Footprint {

@@ -1,0 +1,135 @@
+//! `wildgym tasks check`: what can be known of a suite without running it.
+//!
+//! The loader knows the files; here they meet the tools. Nothing is run: that the
+//! solutions find the answers is shown by a run of the reference agent.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+use wildgym_sandbox::Host;
+use wildgym_tasks::check::{Material, leaks, materials};
+use wildgym_tasks::solution::SolutionCall;
+use wildgym_tasks::task::Predicate;
+use wildgym_tasks::{Suite, Task, Variant};
+use wildgym_toolbox::Catalog;
+
+use super::super::host::{catalog, locate, open_host};
+use super::super::{Code, Failure, data, say};
+use super::counted;
+
+/// How many files that could not be searched are named.
+const NAMED: usize = 5;
+
+pub(super) fn check(named: &str) -> Result<Code, Failure> {
+    let (folder, _) = locate(named)?;
+    let suite = match Suite::load(&folder) {
+        Ok(suite) => suite,
+        Err(faults) => {
+            data(&faults.to_string());
+            say(&counted(faults.0.len(), "fault"));
+            return Ok(Code::Incomplete);
+        }
+    };
+    let host = open_host()?;
+    let catalog = catalog()?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    let mut found = 0;
+    let mut unread = BTreeSet::new();
+    for (id, task) in &suite.tasks {
+        let given = materials(&suite, task, |file| text_of(&host, &runtime, file));
+        unread.extend(given.iter().filter(|one| one.unread).map(|one| searched_not(id, one)));
+        let leaks = leaks(task, given).into_iter().map(|leak| format!("tasks/{id}: {leak}"));
+        for fault in tools(&catalog, id, task).into_iter().chain(leaks) {
+            data(&fault);
+            found += 1;
+        }
+    }
+    if !unread.is_empty() {
+        say(&format!("not searched for answers, since {}", unsearched(&unread)));
+    }
+    let sizes =
+        format!("{}, {}", counted(suite.tasks.len(), "task"), counted(suite.sites.len(), "site"));
+    if found > 0 {
+        say(&format!("{sizes}: {}", counted(found, "fault")));
+        return Ok(Code::Incomplete);
+    }
+    say(&format!("{sizes}: no fault, and no answer in the open"));
+    say(&format!(
+        "next: `wildgym run {named} --agent reference --variants all` tries the solutions"
+    ));
+    Ok(Code::Done)
+}
+
+/// Returns the text of a file that is a document.
+fn text_of(host: &Host, runtime: &tokio::runtime::Runtime, file: &Utf8Path) -> Option<String> {
+    let name = file.file_name()?;
+    let bytes = std::fs::read(file).ok()?;
+    let read = host.workers.document(name, None, bytes);
+    runtime.block_on(read).ok().map(|document| document.text)
+}
+
+/// Names a file that could not be searched: an attachment by its task, a page once.
+fn searched_not(id: &str, material: &Material) -> String {
+    let place = material.places.first().map_or("", String::as_str);
+    match place.strip_prefix("file:") {
+        Some(path) => format!("tasks/{id}/files/{path}"),
+        None => place.to_owned(),
+    }
+}
+
+fn unsearched(files: &BTreeSet<String>) -> String {
+    let named: Vec<&str> = files.iter().take(NAMED).map(String::as_str).collect();
+    let more = match files.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("they hold no text that can be read: {}{more}", named.join(", "))
+}
+
+/// Returns the uses of tools that cannot work.
+fn tools(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
+    let unknown = |name: &str| catalog.entry(name).err().map(|error| error.to_string());
+    let mut faults = Vec::new();
+    for (index, milestone) in task.meta.milestones.iter().enumerate() {
+        if let Predicate::Call { tool, .. } = &milestone.predicate
+            && let Some(problem) = unknown(tool)
+        {
+            faults.push(format!("tasks/{id}/task.toml: milestone[{index}].call.tool: {problem}"));
+        }
+    }
+    for (factors, overlay) in &task.overlays {
+        let variant = Variant::ideal(factors.iter().copied()).to_string();
+        let folder = variant.trim_start_matches("ideal-");
+        for (index, tool) in overlay.meta.tools.iter().enumerate() {
+            if let Some(problem) = unknown(tool) {
+                faults.push(format!(
+                    "tasks/{id}/ideal/{folder}/overlay.toml: tools[{index}]: {problem}"
+                ));
+            }
+        }
+    }
+    for (r, round) in task.solution.rounds.iter().enumerate() {
+        for (c, call) in round.calls.iter().enumerate() {
+            let place = format!("tasks/{id}/reference/solution.toml: round[{r}].call[{c}]");
+            let problems = problems(catalog, call).into_iter();
+            faults.extend(problems.map(|(field, problem)| format!("{place}.{field}: {problem}")));
+        }
+    }
+    faults
+}
+
+/// Returns what is wrong with a call as far as it is written down: the tool, and the
+/// arguments that are not computed.
+fn problems(catalog: &Catalog, call: &SolutionCall) -> Vec<(&'static str, String)> {
+    let entry = match catalog.entry(&call.tool) {
+        Ok(entry) => entry,
+        Err(error) => return vec![("tool", error.to_string())],
+    };
+    let (arguments, computed) = call.literals();
+    let misfits = entry.misfits(&arguments).into_iter();
+    misfits
+        .filter(|misfit| !computed.contains(&misfit.pointer))
+        .map(|misfit| ("arguments", format!("{misfit}; expected {}", entry.signature())))
+        .collect()
+}
