@@ -63,14 +63,6 @@ fn variants(names: &[String]) -> String {
 fn label(view: &RunView, page: Page) -> String {
     let tally = view.tally();
     let mut out = page.entry("trials", &states(view));
-    let outcomes: Vec<String> = view
-        .outcomes()
-        .into_iter()
-        .map(|(outcome, count)| format!("{} {}", number(count), one_line(&outcome, 60)))
-        .collect();
-    if !outcomes.is_empty() {
-        out.push_str(&page.entry("attempts", &outcomes));
-    }
     if tally.degraded > 0 {
         out.push_str(&page.entry("", &["degraded counts as not passed".to_owned()]));
     }
@@ -79,6 +71,14 @@ fn label(view: &RunView, page: Page) -> String {
         let parts: Vec<String> = scores.map(|(name, score)| format!("{name} {score}")).collect();
         let line = format!("if lost counted as failed: {}", parts.join(", "));
         out.push_str(&page.entry("", &[line]));
+    }
+    let outcomes: Vec<String> = view
+        .outcomes()
+        .into_iter()
+        .map(|(outcome, count)| format!("{} {}", number(count), one_line(&outcome, 60)))
+        .collect();
+    if !outcomes.is_empty() {
+        out.push_str(&page.entry("attempts", &outcomes));
     }
     out
 }
