@@ -6,8 +6,6 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns in front of what is said about a name.
@@ -30,19 +28,22 @@ impl Page {
         if self.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
+    /// Returns the columns of the page.
+    pub(super) fn width(self) -> usize {
+        self.width
+    }
+
     /// Cuts a line to the page.
     pub(super) fn line(self, text: &str) -> String {
         cut(text.trim_end(), self.width)
     }
 
     /// Sets rows into columns, each as wide as its widest cell and set to the left, and
-    /// cuts each line to the page: what may be cut belongs into the last column.
+    /// cuts each line to the page: what may be cut belongs into the last column. A cell of
+    /// more than half a page moves what stands behind it in its own line only.
     pub(super) fn rows(self, rows: &[Vec<String>]) -> Vec<String> {
-        let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widest = |column: usize| {
-            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max()
-        };
-        let widths: Vec<usize> = (0..count).map(|column| widest(column).unwrap_or(0)).collect();
+        let widths: Vec<usize> =
+            widths(rows).into_iter().map(|width| width.min(self.width / 2)).collect();
         rows.iter()
             .map(|row| {
                 let mut line = String::new();
@@ -55,22 +56,32 @@ impl Page {
             .collect()
     }
 
-    /// Sets rows into columns; the first `left` of them to the left, the rest to the right.
-    /// Cells that are too wide for the page are wrapped.
-    pub(super) fn table(self, rows: Vec<Vec<String>>, left: usize) -> Vec<String> {
-        let mut table = Table::new();
-        table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        if let Ok(width) = u16::try_from(self.width) {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-        }
-        table.add_rows(rows);
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
-            if index >= left {
-                column.set_cell_alignment(CellAlignment::Right);
+    /// Sets rows of a name and figures into columns, the figures to the right. A name that
+    /// leaves no room for its figures has a line of its own above them.
+    pub(super) fn table(self, rows: &[Vec<String>]) -> Vec<String> {
+        let widths = widths(rows);
+        let figures: usize = widths.iter().skip(1).map(|width| width + 2).sum();
+        let room = self.width.saturating_sub(figures);
+        let names = rows.iter().filter_map(|row| row.first()).map(|name| name.width());
+        let first = names.filter(|width| *width <= room).max().unwrap_or(0);
+        let mut lines = Vec::new();
+        for row in rows {
+            let mut line = String::new();
+            for (index, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                if index > 0 {
+                    let rest = width.saturating_sub(cell.width()) + 2;
+                    let _ = write!(line, "{:rest$}{cell}", "");
+                } else if cell.width() > room {
+                    lines.push(cell.clone());
+                    line = " ".repeat(first);
+                } else {
+                    let rest = first - cell.width();
+                    let _ = write!(line, "{cell}{:rest$}", "");
+                }
             }
+            lines.push(line);
         }
-        table.lines().map(|line| line.trim_end().to_owned()).collect()
+        lines
     }
 
     /// Writes a name and its parts, on as many lines as they need.
@@ -93,6 +104,13 @@ impl Page {
     }
 }
 
+/// Returns the width of the widest cell of each column.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
+    (0..count).map(|column| cells(column).map(|cell| cell.width()).max().unwrap_or(0)).collect()
+}
+
 /// Cuts a text to `columns`, the `…` at its end included.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
@@ -107,7 +125,9 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
         }
         out.push(letter);
     }
-    format!("{}…", out.trim_end())
+    // A word that stayed whole is told from one that is cut.
+    let gap = if out.ends_with(' ') { " " } else { "" };
+    format!("{}{gap}…", out.trim_end())
 }
 
 #[cfg(test)]
@@ -121,7 +141,7 @@ mod tests {
         let table = [
             ("plain", 5, "plain", "what fits stays"),
             ("plainer", 5, "plai…", "the mark is part of the width"),
-            ("two words", 5, "two…", "no blank in front of the mark"),
+            ("two words", 5, "two …", "a whole word stays apart from the mark"),
             ("中文字", 5, "中文…", "a wide character takes two"),
             ("中文字", 4, "中…", "half a character does not fit"),
             ("中文字", 6, "中文字", "just fits"),
@@ -139,6 +159,19 @@ mod tests {
         assert_eq!(lines, ["中文  a    why", "x", "y     bcd  中文"]);
         let empty = [row(["a", "", "b"]), row(["c", "", "d"])];
         assert_eq!(Page::new(80, false).rows(&empty), ["a  b", "c  d"], "no column of nothing");
+    }
+
+    #[test]
+    fn a_long_name_stands_above_its_figures() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let long = "variant ideal-hidden-information+tool-discovery+distractors";
+        let rows =
+            [row(["", "tasks", "passed"]), row([long, "1", "2/3"]), row(["all", "12", "2/3"])];
+        let lines = Page::new(60, false).table(&rows);
+        let want = ["     tasks  passed", long, "         1     2/3", "all     12     2/3"];
+        assert_eq!(lines, want);
+        let wide = Page::new(usize::MAX, false).table(&rows);
+        assert_eq!(wide.len(), 3, "there is room: {wide:?}");
     }
 
     proptest! {

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::figures::{counted, number, rate};
 use super::layout::Page;
 use super::sanitize::one_line;
@@ -27,8 +29,8 @@ pub(super) fn table(view: &RunView, page: Page) -> String {
         rows.push(row(view, &name, |trial| trial.id.condition == *condition));
     }
     rows.push(row(view, &format!("overall{}", unit(view)), |_| true));
-    let mut lines = page.table(rows, 1);
-    let rule = "─".repeat(lines.first().map_or(0, |line| line.chars().count()));
+    let mut lines = page.table(&rows);
+    let rule = "─".repeat(lines.first().map_or(0, |line| line.width()));
     lines.insert(1, rule.clone());
     // The last row is set apart from those that it sums up.
     if let Some(last) = lines.iter().rposition(|line| line.starts_with("overall")) {
@@ -121,7 +123,8 @@ fn legend(view: &RunView) -> String {
     let scenarios = view.groups(|trial| trial.task.scenario);
     let few = |scenario| view.scores(|trial| trial.task.scenario == scenario).tasks < FEWEST_TASKS;
     if is_small(view) {
-        let _ = writeln!(out, "passed: trials of those judged; at least once, always: tasks");
+        let unit = unit(view).trim_start_matches(", each task");
+        let _ = writeln!(out, "passed: trials of those judged; at least once, always: tasks{unit}");
     } else {
         let _ = writeln!(out, "rates in percent; {METHOD}");
         if scenarios.into_iter().any(few) {

@@ -13,8 +13,8 @@ use super::unpassed::not_passed;
 use super::view::{RunView, TrialView};
 use crate::metrics::State;
 
-/// Most variants that the title names.
-const VARIANTS: usize = 4;
+/// Most columns that the names of variants take in the title.
+const VARIANTS: usize = 100;
 
 /// Returns the report of a run for a terminal of `width` columns; `usize::MAX` is for
 /// what is no terminal, where no line is wrapped.
@@ -36,7 +36,8 @@ fn heading(view: &RunView, page: Page) -> String {
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
-    let title = format!("{suite} · {}", variants(&label.variants));
+    let title =
+        format!("{suite} · {}", variants(&label.variants, page.width() - suite.len().min(40) - 20));
     let agent =
         one_line(&format!("agent {}{model} · judge {}", label.agent, label.judge_line()), 200);
     format!(
@@ -50,13 +51,18 @@ fn heading(view: &RunView, page: Page) -> String {
     )
 }
 
-/// Names the variants, or the first of many.
-fn variants(names: &[String]) -> String {
-    let mut shown = names.iter().take(VARIANTS).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > VARIANTS {
-        let _ = write!(shown, ", … {} in all", number(names.len()));
+/// Names the variants, or those first ones of many for which there is room.
+fn variants(names: &[String], room: usize) -> String {
+    let mut shown = String::from("variants ");
+    for (index, name) in names.iter().enumerate() {
+        let comma = if index > 0 { ", " } else { "" };
+        if index > 0 && shown.len() + comma.len() + name.len() > room.min(VARIANTS) {
+            let _ = write!(shown, ", … {} in all", number(names.len()));
+            break;
+        }
+        let _ = write!(shown, "{comma}{name}");
     }
-    format!("variants {}", if shown.is_empty() { "none" } else { &shown })
+    if names.is_empty() { shown + "none" } else { shown }
 }
 
 /// The label of the score: what became of trials and attempts.
