@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::figures::{counted, duration, mean, number};
 use super::layout::Page;
 use super::sanitize::{one_line, visible};
@@ -36,8 +38,9 @@ fn heading(view: &RunView, page: Page) -> String {
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
-    let title =
-        format!("{suite} · {}", variants(&label.variants, page.width() - suite.len().min(40) - 20));
+    // Room for the rest of what is said about variants.
+    let room = page.width().saturating_sub(suite.width() + 20);
+    let title = format!("{suite} · {}", variants(&label.variants, room));
     let agent =
         one_line(&format!("agent {}{model} · judge {}", label.agent, label.judge_line()), 200);
     format!(

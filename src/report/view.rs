@@ -129,7 +129,7 @@ impl TrialView {
             Outcome::Limit(limit) => {
                 verdict().unwrap_or_else(|| format!("limit on {}", limit.name()))
             }
-            Outcome::Lost(lost) => lost.name().to_owned(),
+            Outcome::Lost(cause) => cause.name().to_owned(),
             Outcome::Skipped(why) => why.clone(),
         };
         match &last.detail {

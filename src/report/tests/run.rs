@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use insta::{assert_json_snapshot, assert_snapshot};
+use unicode_width::UnicodeWidthStr;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
@@ -185,6 +186,23 @@ fn an_idealised_run_says_so() {
     let json = json(&view);
     assert_eq!(json["label"]["variants"], serde_json::json!(["ideal-bias"]));
     assert_eq!(json["scores"]["by_variant"]["ideal-bias"]["avg_at_k"]["value"], 1.0);
+}
+
+#[test]
+fn many_variants_keep_to_the_page() {
+    let factors = BTreeSet::from(Factor::ALL);
+    let trials = Variant::all_of(&factors).into_iter().map(|variant| {
+        let mut trial = trial("ds-ferry", Scenario::DeepSearch, 1, Verdict::Fail);
+        trial.id.variant = variant;
+        trial
+    });
+    let text = terminal(&run(1, trials.collect()), 100, false);
+    let first = text.lines().next().unwrap();
+    assert!(first.ends_with(", … 256 in all") && first.width() <= 100, "{first}");
+    let lines = text.lines().skip(1).filter(|line| !line.starts_with("variant"));
+    for line in lines {
+        assert!(line.width() <= 100, "{line}");
+    }
 }
 
 #[test]
