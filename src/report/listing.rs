@@ -30,7 +30,10 @@ pub fn listing(
         rows.push(vec![
             trial.state().name().to_owned(),
             one_line(&name(&trial.id, several), 160),
-            cut(&one_line(&trial.answer(resolve).unwrap_or_default(), 400), ANSWER.min(width / 4)),
+            cut(
+                &one_line(&trial.answer(resolve).unwrap_or_default(), 400),
+                ANSWER.min(page.width() / 4),
+            ),
             cut(&one_line(&trial.reason().unwrap_or_default(), usize::MAX), REASON),
         ]);
     }
