@@ -107,6 +107,12 @@ async fn a_run_with_a_model_is_recorded_shown_and_exported() {
     {
         assert!(shown.out.contains(text), "`{text}` in:\n{}", shown.out);
     }
+    let list = place.wildgym(&["show", "runs/r", "--state", "pass", "--state", "lost"]);
+    assert_eq!(list.out.lines().count(), 1 + 4, "headings and four that passed:\n{}", list.out);
+    let none = place.wildgym(&["show", "runs/r", "--state", "fail"]);
+    assert_eq!((none.out.as_str(), none.err.trim()), ("", "no trial is fail"));
+    let fourth = place.wildgym(&["show", "runs/r", "t-001/2", "--attempt", "4"]);
+    assert!(fourth.err.contains("t-001/full/2` has 1 attempt\n"), "{}", fourth.err);
     let exported = place.wildgym(&["export", "runs/r", "--format", "messages"]);
     let lines: Vec<Value> =
         exported.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -17,9 +17,17 @@ pub(super) const BASE_URL: &str = "OPENAI_BASE_URL";
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";
 
+/// Columns of tables, in place of the terminal's own width.
+pub(super) const COLUMNS: &str = "COLUMNS";
+
 /// Returns a variable's value, where it is set and not empty.
 pub(super) fn get(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns how wide tables may be, where that is set to a number above zero.
+pub(super) fn columns() -> Option<usize> {
+    get(COLUMNS)?.trim().parse().ok().filter(|columns| *columns > 0)
 }
 
 /// Returns the program's cache directory.

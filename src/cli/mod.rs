@@ -104,12 +104,18 @@ fn say(text: &str) {
     let _closed = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Returns the width of the terminal on standard output, and whether to use colour:
-/// on a terminal only, and not where `NO_COLOR` is set.
+/// Returns how wide tables may be, and whether to use colour. A terminal says its width
+/// itself; what is no terminal has lines of any length, unless `COLUMNS` says otherwise,
+/// and no colour. There is none where `NO_COLOR` is set, either.
 fn terminal() -> (usize, bool) {
     use std::io::IsTerminal;
     let out = std::io::stdout();
-    let colour = out.is_terminal() && environment::get(environment::NO_COLOR).is_none();
-    let width = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
-    (if width == 0 { 100 } else { width }, colour)
+    let shown = out.is_terminal();
+    let colour = shown && environment::get(environment::NO_COLOR).is_none();
+    let window = || {
+        let size = rustix::termios::tcgetwinsize(&out).map_or(0, |size| usize::from(size.ws_col));
+        if size == 0 { 100 } else { size }
+    };
+    let endless = if shown { window() } else { usize::MAX };
+    (environment::columns().unwrap_or(endless), colour)
 }

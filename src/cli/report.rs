@@ -1,9 +1,10 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use wildgym_tasks::Variant;
 
 use super::{Code, Failure, data};
 use crate::record::TrialId;
@@ -61,17 +62,27 @@ pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
         .into_iter()
         .map(|verdict| ((verdict.trial.clone(), verdict.attempt), verdict))
         .collect();
-    let trials = runner::trials(&config, &tasks)
+    let mut planned = runner::trials(&config, &tasks);
+    // The plan's order is the one in which trials begin; people look for a task.
+    planned.sort_by(|a, b| place(a).cmp(&place(b)));
+    let label = label(store, &config, &planned);
+    let trials = planned
         .into_iter()
         .filter_map(|id| {
             let known = index.trials.remove(&id).unwrap_or_default();
             Some(trial(tasks.get(&id.task)?, id, &known, &verdicts))
         })
         .collect();
-    Ok(RunView { label: label(store, &config), trials })
+    Ok(RunView { label, trials, running })
 }
 
-fn label(store: &Store, config: &RunConfig) -> RunLabel {
+/// Returns where a trial stands in lists: by task, then variant, then condition.
+fn place(id: &TrialId) -> (&str, &Variant, &str, u32) {
+    (&id.task, &id.variant, &id.condition, id.k)
+}
+
+fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
+    let variants: BTreeSet<&Variant> = planned.iter().map(|id| &id.variant).collect();
     let agents: Vec<&str> = config.conditions.values().map(|c| c.agent.as_str()).collect();
     let models: Vec<&str> = config
         .conditions
@@ -85,6 +96,7 @@ fn label(store: &Store, config: &RunConfig) -> RunLabel {
             version: config.suite.version.clone(),
             digest: config.suite.digest.clone(),
         },
+        variants: variants.into_iter().map(Variant::to_string).collect(),
         agent: agents.join(", "),
         model: (!models.is_empty()).then(|| models.join(", ")),
         judge: config.judge.name.clone(),
@@ -123,6 +135,7 @@ fn attempt(stored: &Stored) -> AttemptView {
     AttemptView {
         outcome: stored.outcome(),
         detail: end.and_then(|end| end.detail.clone()),
+        answer: end.and_then(|end| end.answer.clone()),
         rounds: end.map_or(0, |end| end.rounds),
         calls: end.map_or(0, |end| end.calls),
         usage: end.map(|end| end.usage).unwrap_or_default(),

@@ -2,8 +2,10 @@
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Code, Failure, data, report};
+use crate::metrics::State;
 use crate::record::TrialId;
 use crate::report::{RunView, TranscriptOptions, TrialView};
 use crate::store::Store;
@@ -17,8 +19,12 @@ pub(super) struct ShowArgs {
     /// Trial, as condition/task/variant/k; parts that are clear may be left out, as in `ds-boat` or `ds-boat/full/2`
     trial: Option<String>,
 
+    /// List only trials in this state; may be given several times
+    #[arg(long, value_name = "STATE", conflicts_with = "trial", value_parser = states())]
+    state: Vec<State>,
+
     /// Attempt to show [default: the one that counts, else the last]
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", requires = "trial")]
     attempt: Option<u32>,
 
     /// Most lines of each text
@@ -38,7 +44,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let view = report::view(&store)?;
     match &args.trial {
-        None => list(&view, args.json),
+        None => list(args, &store, &view),
         Some(named) => {
             let trial = find(&view, named)?;
             show(args, &store, trial)?;
@@ -47,24 +53,40 @@ pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
+/// Reads a state by its name.
+fn states() -> impl TypedValueParser<Value = State> {
+    PossibleValuesParser::new(State::ALL.map(State::name)).try_map(|name| {
+        State::ALL.into_iter().find(|state| state.name() == name).ok_or("no such state")
+    })
+}
+
 /// Lists trials with what became of them.
-fn list(view: &RunView, json: bool) {
-    for trial in &view.trials {
-        let state = trial.state();
-        if json {
-            let line = serde_json::json!({
-                "trial": trial.id.to_string(),
-                "state": state,
-                "attempts": trial.attempts.len(),
-                "outcome": trial.attempts.last().map(|attempt| &attempt.outcome),
-                "reasons": trial.reasons,
-            });
-            data(&line.to_string());
-        } else {
-            let reason = trial.reasons.first().map_or("", String::as_str);
-            let line = format!("{:<9} {}  {reason}", state.name(), trial.id);
-            data(&crate::report::visible(line.trim_end()));
-        }
+fn list(args: &ShowArgs, store: &Store, view: &RunView) {
+    let wanted = |trial: &TrialView| args.state.is_empty() || args.state.contains(&trial.state());
+    let blobs = store.blobs();
+    let resolve = |digest: &str| blobs.get(digest).ok();
+    if !view.trials.iter().any(wanted) {
+        let names: Vec<&str> = args.state.iter().map(|state| state.name()).collect();
+        super::say(&format!("no trial is {}", names.join(" or ")));
+        return;
+    }
+    if !args.json {
+        let (width, colour) = super::terminal();
+        data(&crate::report::listing(view, wanted, &resolve, width, colour));
+        return;
+    }
+    for trial in view.trials.iter().filter(|trial| wanted(trial)) {
+        let last = trial.attempts.last();
+        let line = serde_json::json!({
+            "trial": trial.id.to_string(),
+            "state": trial.state(),
+            "attempts": trial.attempts.len(),
+            "outcome": last.map(|attempt| &attempt.outcome),
+            "detail": last.and_then(|attempt| attempt.detail.as_ref()),
+            "answer": trial.answer(&resolve),
+            "reasons": trial.reasons,
+        });
+        data(&line.to_string());
     }
 }
 
@@ -99,6 +121,13 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
         return Err(Failure::usage(format!("trial `{}` was not attempted yet", trial.id))
             .hint(format!("go on with `wildgym resume {}`", store.root())));
     };
+    let made = known.map_or(&[][..], |known| &known.attempts);
+    if !made.iter().any(|stored| stored.attempt == attempt) {
+        let count = made.len();
+        let noun = if count == 1 { "attempt" } else { "attempts" };
+        return Err(Failure::usage(format!("trial `{}` has {count} {noun}", trial.id))
+            .hint("leave `--attempt` out to see the one that counts"));
+    }
     let records = store.records(&trial.id, attempt)?;
     if args.json {
         for record in &records {

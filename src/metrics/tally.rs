@@ -26,6 +26,17 @@ pub enum State {
 }
 
 impl State {
+    /// Every state, the best first.
+    pub const ALL: [Self; 7] = [
+        Self::Pass,
+        Self::Degraded,
+        Self::Fail,
+        Self::Unjudged,
+        Self::Lost,
+        Self::Skipped,
+        Self::Pending,
+    ];
+
     /// Returns the state of a trial from the outcome of its last finished attempt and
     /// the verdict on it.
     ///
@@ -105,6 +116,20 @@ impl Tally {
         *count += 1;
     }
 
+    /// Returns the number of trials in a state.
+    #[must_use]
+    pub fn of(&self, state: State) -> u32 {
+        match state {
+            State::Pass => self.pass,
+            State::Degraded => self.degraded,
+            State::Fail => self.fail,
+            State::Unjudged => self.unjudged,
+            State::Lost => self.lost,
+            State::Skipped => self.skipped,
+            State::Pending => self.pending,
+        }
+    }
+
     /// Returns the number of trials, pending ones included.
     #[must_use]
     pub fn total(&self) -> u32 {
@@ -161,9 +186,8 @@ mod tests {
 
     #[test]
     fn a_tally_counts_every_state_once() {
-        use State::{Degraded, Fail, Lost, Pass, Pending, Skipped, Unjudged};
-        let states = [Pass, Degraded, Fail, Unjudged, Lost, Skipped, Pending];
-        let tally: Tally = states.into_iter().collect();
+        let tally: Tally = State::ALL.into_iter().collect();
+        assert!(State::ALL.into_iter().all(|state| tally.of(state) == 1), "{tally:?}");
         assert_eq!((tally.total(), tally.judged()), (7, 3));
         assert!(!tally.is_complete());
         let json = serde_json::to_string(&tally).unwrap();

@@ -24,6 +24,7 @@ pub fn json(view: &RunView) -> Value {
                 "version": label.suite.version,
                 "digest": label.suite.digest,
             },
+            "variants": label.variants,
             "agent": label.agent,
             "model": label.model,
             "judge": label.judge,
@@ -33,6 +34,7 @@ pub fn json(view: &RunView) -> Value {
             "web": label.web,
             "planned": tally.total(),
             "pending": tally.pending,
+            "running": view.running,
             "attempts_by_outcome": view.outcomes(),
             "had_lost_been_fails": plain(&view.scores_had_lost_failed()),
             "intervals": METHOD,
@@ -48,7 +50,7 @@ pub fn json(view: &RunView) -> Value {
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group
-/// are left out, save the scenario.
+/// are left out, save the scenario and the variant.
 fn scores(view: &RunView) -> Value {
     let mut all = Map::new();
     all.insert("overall".to_owned(), value(&view.scores(|_| true)));
@@ -64,7 +66,7 @@ fn scores(view: &RunView) -> Value {
     };
     group("by_scenario", true, &|trial| trial.task.scenario.to_string());
     group("by_condition", false, &|trial| trial.id.condition.clone());
-    group("by_variant", false, &|trial| trial.id.variant.to_string());
+    group("by_variant", true, &|trial| trial.id.variant.to_string());
     group("by_subset", false, &|trial| match &trial.task.subset {
         Some(subset) => format!("{}/{subset}", trial.task.scenario),
         None => trial.task.scenario.to_string(),

@@ -7,13 +7,18 @@
 
 mod figures;
 mod json;
+mod layout;
+mod listing;
 mod messages;
 mod sanitize;
+mod table;
 mod terminal;
 mod transcript;
+mod unpassed;
 mod view;
 
 pub use json::json;
+pub use listing::listing;
 pub use messages::messages;
 pub use sanitize::visible;
 pub use terminal::terminal;

@@ -3,30 +3,26 @@
 //! It makes sense without colour, fits the given width, and never shows a rate where
 //! there is too little to estimate one: below ten tasks it shows counts.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use comfy_table::presets::NOTHING;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use unicode_width::UnicodeWidthStr;
 
-use super::figures::{counted, duration, mean, number, rate};
+use super::figures::{counted, duration, mean, number};
+use super::layout::Page;
 use super::sanitize::{one_line, visible};
+use super::table::{had_lost_failed, headings, table};
+use super::unpassed::not_passed;
 use super::view::{RunView, TrialView};
-use crate::metrics::{Cell, FEWEST_TASKS, METHOD, Scores, State, Tally};
+use crate::metrics::State;
 
-/// Most tasks that are listed as not passed.
-const LISTED: usize = 10;
+/// Most columns that the names of variants take in the title.
+const VARIANTS: usize = 100;
 
-/// Columns in front of what is said about a name.
-const MARGIN: usize = 10;
-
-/// Most characters of a reason in the list of what did not pass.
-const REASON: usize = 160;
-
-/// Returns the report of a run for a terminal of `width` columns.
+/// Returns the report of a run for a terminal of `width` columns; `usize::MAX` is for
+/// what is no terminal, where no line is wrapped.
 #[must_use]
 pub fn terminal(view: &RunView, width: usize, colour: bool) -> String {
-    let page = Page { width: width.clamp(60, 200), colour };
+    let page = Page::new(width, colour);
     let mut out = heading(view, page);
     out.push_str(&table(view, page));
     out.push_str(&label(view, page));
@@ -36,163 +32,55 @@ pub fn terminal(view: &RunView, width: usize, colour: bool) -> String {
     out
 }
 
-/// How the page looks.
-#[derive(Debug, Clone, Copy)]
-struct Page {
-    width: usize,
-    colour: bool,
-}
-
-impl Page {
-    fn bold(self, text: &str) -> String {
-        if self.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
-    }
-
-    /// Sets rows into columns; the first `left` of them to the left, the rest to the right.
-    fn columns(self, rows: Vec<Vec<String>>, left: usize) -> Vec<String> {
-        let mut table = Table::new();
-        table
-            .load_style(NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(self.width).unwrap_or(u16::MAX));
-        table.add_rows(rows);
-        for (index, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
-            if index >= left {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        table.lines().map(|line| line.trim_end().to_owned()).collect()
-    }
-
-    /// Writes a name and its parts, on as many lines as they need.
-    fn entry(self, name: &str, parts: &[String]) -> String {
-        let mut out = format!("{name:<MARGIN$}");
-        let mut used = MARGIN;
-        for (index, part) in parts.iter().enumerate() {
-            let long = part.chars().count();
-            if index > 0 && used + 3 + long > self.width {
-                let _ = write!(out, "\n{:MARGIN$}{part}", "");
-                used = MARGIN + long;
-            } else {
-                let dot = if index > 0 { " · " } else { "" };
-                let _ = write!(out, "{dot}{part}");
-                used += dot.chars().count() + long;
-            }
-        }
-        out.push('\n');
-        out
-    }
-}
-
 /// Says what was run, with which agent, on what.
 fn heading(view: &RunView, page: Page) -> String {
     let label = &view.label;
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
     let digest: String = label.suite.digest.chars().take(12).collect();
-    let title = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
+    let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
+    // Room for the rest of what is said about variants.
+    let room = page.width().saturating_sub(suite.width() + 20);
+    let title = format!("{suite} · {}", variants(&label.variants, room));
     let agent =
         one_line(&format!("agent {}{model} · judge {}", label.agent, label.judge_line()), 200);
     format!(
-        "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task\n{}\n\n",
+        "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",
         page.bold(&title),
         label.seed,
         visible(&label.web),
         counted(u64::from(label.k), "trial"),
+        if label.variants.len() > 1 { " and variant" } else { "" },
         visible(&label.run),
     )
 }
 
-/// The scores: by scenario, by variant and condition where there are several, overall.
-fn table(view: &RunView, page: Page) -> String {
-    let k = view.label.k;
-    let mut rows = Vec::new();
-    for scenario in view.groups(|trial| trial.task.scenario) {
-        rows.push(row(view, scenario.name(), |trial| trial.task.scenario == scenario));
+/// Names the variants, or those first ones of many for which there is room.
+fn variants(names: &[String], room: usize) -> String {
+    let mut shown = String::from("variants ");
+    for (index, name) in names.iter().enumerate() {
+        let comma = if index > 0 { ", " } else { "" };
+        if index > 0 && shown.len() + comma.len() + name.len() > room.min(VARIANTS) {
+            let _ = write!(shown, ", … {} in all", number(names.len()));
+            break;
+        }
+        let _ = write!(shown, "{comma}{name}");
     }
-    let variants = view.groups(|trial| trial.id.variant.clone());
-    for variant in variants.iter().filter(|_| variants.len() > 1) {
-        rows.push(row(view, &format!("variant {variant}"), |trial| trial.id.variant == *variant));
-    }
-    let conditions = view.groups(|trial| trial.id.condition.clone());
-    for condition in conditions.iter().filter(|_| conditions.len() > 1) {
-        let name = format!("condition {}", one_line(condition, 60));
-        rows.push(row(view, &name, |trial| trial.id.condition == *condition));
-    }
-    rows.push(row(view, "overall", |_| true));
-    let header = ["", "tasks", &format!("avg@{k}"), &format!("pass@{k}"), &format!("pass^{k}")];
-    rows.insert(0, header.map(str::to_owned).to_vec());
-    let mut lines = page.columns(rows, 1);
-    let rule = "─".repeat(lines.first().map_or(0, |line| line.chars().count()));
-    lines.insert(1, rule.clone());
-    // The last row is set apart from those that it sums up.
-    if let Some(last) = lines.iter().rposition(|line| line.starts_with("overall")) {
-        lines.insert(last, rule);
-    }
-    format!("{}\n{}\n", lines.join("\n"), legend(view))
-}
-
-fn row(view: &RunView, name: &str, wanted: impl Fn(&TrialView) -> bool + Copy) -> Vec<String> {
-    let scores = view.scores(wanted);
-    let mut row = vec![name.to_owned(), number(scores.tasks)];
-    if scores.tasks < FEWEST_TASKS {
-        row.extend(counts(&cells(view, wanted), view.label.k));
-    } else {
-        let at = scores.at_k();
-        row.extend([at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|estimate| rate(&estimate)));
-    }
-    row
-}
-
-fn cells(view: &RunView, wanted: impl Fn(&TrialView) -> bool) -> Vec<Cell> {
-    view.cells(wanted, false).into_iter().flat_map(|task| task.0).collect()
-}
-
-/// Returns passed trials of judged ones, and tasks that passed at least once, and every
-/// time, of those with all `k` trials judged.
-fn counts(cells: &[Cell], k: u32) -> [String; 3] {
-    let judged: u32 = cells.iter().map(|cell| cell.judged).sum();
-    let passed: u32 = cells.iter().map(|cell| cell.passed).sum();
-    let whole: Vec<&Cell> = cells.iter().filter(|cell| k > 0 && cell.judged >= k).collect();
-    let once = whole.iter().filter(|cell| cell.passed > 0).count();
-    let always = whole.iter().filter(|cell| cell.passed >= k).count();
-    let all = whole.len();
-    [format!("{passed}/{judged}"), format!("{once}/{all}"), format!("{always}/{all}")]
-}
-
-/// Explains what the table shows and what it leaves out.
-fn legend(view: &RunView) -> String {
-    let scores = view.scores(|_| true);
-    let k = view.label.k;
-    let mut out = String::new();
-    let few = |scores: &Scores| scores.tasks < FEWEST_TASKS;
-    let scenarios = view.groups(|trial| trial.task.scenario);
-    let parts = scenarios.iter().map(|one| view.scores(|trial| trial.task.scenario == *one));
-    if few(&scores) || parts.into_iter().any(|scores| few(&scores)) {
-        let _ = writeln!(
-            out,
-            "below ten tasks counts, no rates: trials passed; tasks passed once, and always"
-        );
-    }
-    if !few(&scores) {
-        let _ = writeln!(out, "rates in percent; {METHOD}");
-    }
-    let all = cells(view, |_| true);
-    let short = all.iter().filter(|cell| cell.judged < k).count() as u64;
-    if short > 0 {
-        let _ = writeln!(
-            out,
-            "{} with fewer than {k} judged trials left out of pass@{k} and pass^{k}",
-            counted(short, "task")
-        );
-    }
-    out
+    if names.is_empty() { shown + "none" } else { shown }
 }
 
 /// The label of the score: what became of trials and attempts.
 fn label(view: &RunView, page: Page) -> String {
     let tally = view.tally();
-    let mut out = page.entry("trials", &states(&tally));
+    let mut out = page.entry("trials", &states(view));
+    if tally.degraded > 0 {
+        out.push_str(&page.entry("", &["degraded counts as not passed".to_owned()]));
+    }
+    if tally.lost > 0 {
+        let scores = headings(view).into_iter().zip(had_lost_failed(view));
+        let parts: Vec<String> = scores.map(|(name, score)| format!("{name} {score}")).collect();
+        let line = format!("if lost counted as failed: {}", parts.join(", "));
+        out.push_str(&page.entry("", &[line]));
+    }
     let outcomes: Vec<String> = view
         .outcomes()
         .into_iter()
@@ -201,38 +89,29 @@ fn label(view: &RunView, page: Page) -> String {
     if !outcomes.is_empty() {
         out.push_str(&page.entry("attempts", &outcomes));
     }
-    if tally.degraded > 0 {
-        out.push_str(&page.entry("", &["degraded counts as not passed".to_owned()]));
-    }
-    if tally.lost > 0 {
-        let at = view.scores_had_lost_failed().at_k();
-        let k = view.label.k;
-        let named = [("avg@", at.avg_at_k), ("pass@", at.pass_at_k), ("pass^", at.pass_hat_k)];
-        let parts = named.map(|(name, estimate)| {
-            let value = estimate.value.map(|value| format!("{:.1} %", value * 100.0));
-            format!("{name}{k} {}", value.unwrap_or_else(|| "–".to_owned()))
-        });
-        out.push_str(&page.entry("", &[format!("had lost been fails: {}", parts.join(", "))]));
-    }
     out
 }
 
 /// Names every state that occurs, and always pass and fail.
-fn states(tally: &Tally) -> Vec<String> {
-    let all = [
-        (tally.pass, State::Pass),
-        (tally.degraded, State::Degraded),
-        (tally.fail, State::Fail),
-        (tally.unjudged, State::Unjudged),
-        (tally.lost, State::Lost),
-        (tally.skipped, State::Skipped),
-        (tally.pending, State::Pending),
-    ];
-    let named = all
-        .into_iter()
-        .filter(|(count, state)| *count > 0 || matches!(state, State::Pass | State::Fail));
-    let mut parts: Vec<String> =
-        named.map(|(count, state)| format!("{} {}", number(count), state.name())).collect();
+fn states(view: &RunView) -> Vec<String> {
+    let tally = view.tally();
+    let mut parts = Vec::new();
+    for state in State::ALL {
+        let count = tally.of(state);
+        let name = match state {
+            State::Pending if view.running => "running or not begun",
+            State::Pending => "not begun",
+            State::Pass
+            | State::Degraded
+            | State::Fail
+            | State::Unjudged
+            | State::Lost
+            | State::Skipped => state.name(),
+        };
+        if count > 0 || matches!(state, State::Pass | State::Fail) {
+            parts.push(format!("{} {name}", number(count)));
+        }
+    }
     if let Some(last) = parts.last_mut() {
         let _ = write!(last, " of {}", counted(u64::from(tally.total()), "trial"));
     }
@@ -263,63 +142,11 @@ fn usage(view: &RunView, page: Page) -> String {
     out
 }
 
-/// Lists tasks of which a trial did not pass, with the deciding reason of the first.
-fn not_passed(view: &RunView, page: Page) -> String {
-    let mut tasks: BTreeMap<String, Vec<&TrialView>> = BTreeMap::new();
-    for trial in &view.trials {
-        let id = &trial.id;
-        let name = format!("{}/{}/{}", id.condition, id.task, id.variant);
-        tasks.entry(name).or_default().push(trial);
-    }
-    tasks.retain(|_, trials| trials.iter().any(|trial| is_wrong(trial)));
-    if tasks.is_empty() {
-        return String::new();
-    }
-    let rows = tasks.iter().take(LISTED).map(|(name, trials)| failed(name, trials)).collect();
-    let mut out = format!("\n{}\n{}\n", page.bold("not passed"), page.columns(rows, 4).join("\n"));
-    if tasks.len() > LISTED {
-        let _ = writeln!(out, "… {} more", number(tasks.len() - LISTED));
-    }
-    out
-}
-
-/// Returns a row: the task, how many of its trials passed, how one did not, and why.
-fn failed(name: &str, trials: &[&TrialView]) -> Vec<String> {
-    let passed = trials.iter().filter(|trial| trial.state() == State::Pass).count();
-    let title = trials.first().map_or("", |trial| &trial.task.title);
-    let wrong = trials.iter().find(|trial| is_wrong(trial));
-    vec![
-        format!("{}\n  {}", one_line(name, 120), one_line(title, 60)),
-        format!("{passed}/{}", trials.len()),
-        wrong.map_or("", |trial| trial.state().name()).to_owned(),
-        wrong.map(|trial| reason(trial)).unwrap_or_default(),
-    ]
-}
-
-fn is_wrong(trial: &TrialView) -> bool {
-    match trial.state() {
-        State::Pass | State::Pending => false,
-        State::Degraded | State::Fail | State::Unjudged | State::Lost | State::Skipped => true,
-    }
-}
-
-/// Returns why a trial did not pass: the verdict's first reason, or how it ended.
-fn reason(trial: &TrialView) -> String {
-    let judged = trial.reasons.first().filter(|_| trial.state().is_judged());
-    let ended = || {
-        let last = trial.attempts.last()?;
-        let detail = last.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
-        Some(format!("{}{detail}", last.outcome))
-    };
-    one_line(&judged.cloned().or_else(ended).unwrap_or_default(), REASON)
-}
-
 /// Names the commands that come next.
 fn next_steps(view: &RunView, page: Page) -> String {
     let run = visible(&view.label.run);
-    let tried = || view.trials.iter().filter(|trial| !trial.attempts.is_empty());
     let mut out = String::new();
-    if let Some(trial) = tried().find(|trial| is_wrong(trial)).or_else(|| tried().next()) {
+    if let Some(trial) = worth_reading(view) {
         let command = format!("wildgym show {run} {}", visible(&trial.id.to_string()));
         let _ = writeln!(out, "  {}\n    reads its transcript", page.bold(&command));
     }
@@ -329,4 +156,13 @@ fn next_steps(view: &RunView, page: Page) -> String {
         let _ = writeln!(out, "  {}\n    {what}", page.bold(&command));
     }
     if out.is_empty() { out } else { format!("\n{}\n{out}", page.bold("next")) }
+}
+
+/// Returns the first trial that failed, else one that did not pass, else any.
+fn worth_reading(view: &RunView) -> Option<&TrialView> {
+    let tried = || view.trials.iter().filter(|trial| !trial.attempts.is_empty());
+    tried()
+        .find(|trial| trial.state() == State::Fail)
+        .or_else(|| tried().find(|trial| trial.is_wrong()))
+        .or_else(|| tried().next())
 }

@@ -6,7 +6,7 @@ use wildgym_tasks::scenario::Language;
 use wildgym_tasks::{Factor, Scenario};
 
 use crate::metrics::{Cell, Scores, State, Tally, TaskCells};
-use crate::record::{Outcome, TrialId, Usage};
+use crate::record::{Body, Outcome, TrialId, Usage};
 use crate::verdict::Verdict;
 
 /// A run, as far as its reports need it.
@@ -16,6 +16,8 @@ pub struct RunView {
     pub label: RunLabel,
     /// Every planned trial, those not tried yet included.
     pub trials: Vec<TrialView>,
+    /// Whether a process works on the run: a trial without an attempt may have begun.
+    pub running: bool,
 }
 
 /// What was run: everything that a score must not be quoted without.
@@ -25,6 +27,8 @@ pub struct RunLabel {
     pub run: String,
     /// The suite.
     pub suite: SuiteLabel,
+    /// The variants that the trials are in.
+    pub variants: Vec<String>,
     /// Name of the agent.
     pub agent: String,
     /// Name of the model, where there is one.
@@ -89,6 +93,8 @@ pub struct AttemptView {
     pub outcome: Outcome,
     /// What explains the outcome.
     pub detail: Option<String>,
+    /// The final answer, where there is one.
+    pub answer: Option<Body>,
     /// Model replies, or rounds of a scripted agent.
     pub rounds: u32,
     /// Tool calls.
@@ -104,6 +110,34 @@ impl TrialView {
     #[must_use]
     pub fn state(&self) -> State {
         State::of(self.attempts.last().map(|attempt| &attempt.outcome), self.verdict)
+    }
+
+    /// Returns why the trial stands as it does, where that is known: the verdict's first
+    /// reason or how the attempt ended, and without an answer also what explains that.
+    /// What the state says already is not said again.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let last = self.attempts.last()?;
+        let state = self.state();
+        let verdict = || self.reasons.first().cloned();
+        let reason = match &last.outcome {
+            Outcome::Answered if state == State::Unjudged => {
+                return Some(verdict().unwrap_or_else(|| "answered, not judged yet".to_owned()));
+            }
+            Outcome::Answered => return verdict(),
+            Outcome::NoAnswer => verdict().unwrap_or_else(|| "no answer".to_owned()),
+            Outcome::Limit(limit) => {
+                verdict().unwrap_or_else(|| format!("limit on {}", limit.name()))
+            }
+            Outcome::Lost(cause) => cause.name().to_owned(),
+            Outcome::Skipped(why) => why.clone(),
+        };
+        match &last.detail {
+            Some(detail) if !reason.contains(detail.as_str()) => {
+                Some(format!("{reason}: {detail}"))
+            }
+            Some(_) | None => Some(reason),
+        }
     }
 }
 
@@ -160,7 +194,7 @@ impl RunView {
     }
 
     /// Returns the different values that `key` gives for the trials, in order.
-    pub(super) fn groups<K: Ord>(&self, key: impl Fn(&TrialView) -> K) -> BTreeSet<K> {
+    pub(super) fn groups<'a, K: Ord>(&'a self, key: impl Fn(&'a TrialView) -> K) -> BTreeSet<K> {
         self.trials.iter().map(key).collect()
     }
 

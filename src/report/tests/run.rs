@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use insta::{assert_json_snapshot, assert_snapshot};
+use unicode_width::UnicodeWidthStr;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
-use crate::record::{Limit, Lost, Outcome, TrialId, Usage};
+use crate::metrics::State;
+use crate::record::{Body, Limit, Lost, Outcome, TrialId, Usage};
 use crate::report::{
-    AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView, json, terminal,
+    AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView, json, listing, terminal,
 };
 use crate::verdict::Verdict;
 
@@ -18,9 +20,11 @@ fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         version: "0.1.0".into(),
         digest: "0123456789abcdef".repeat(4),
     };
+    let variants: BTreeSet<&Variant> = trials.iter().map(|trial| &trial.id.variant).collect();
     let label = RunLabel {
         run: "runs/try".into(),
         suite,
+        variants: variants.into_iter().map(Variant::to_string).collect(),
         agent: "react".into(),
         model: Some("qwen3-32b".into()),
         judge: "exact".into(),
@@ -28,12 +32,20 @@ fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         seed: 7,
         web: "hermetic".into(),
     };
-    RunView { label, trials }
+    RunView { label, trials, running: false }
 }
 
 fn attempt(outcome: Outcome) -> AttemptView {
     let usage = Usage { input: 12_000, output: 1_500, cached: 9_000, reasoning: 700 };
-    AttemptView { outcome, detail: None, rounds: 7, calls: 9, usage, working_ms: 61_500 }
+    AttemptView {
+        outcome,
+        detail: None,
+        answer: None,
+        rounds: 7,
+        calls: 9,
+        usage,
+        working_ms: 61_500,
+    }
 }
 
 fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView {
@@ -53,7 +65,8 @@ fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView 
         Verdict::Fail => vec!["1481.5 is another number, or outside of the tolerance".to_owned()],
         Verdict::Unjudged => Vec::new(),
     };
-    let attempts = vec![attempt(Outcome::Answered)];
+    let mut attempts = vec![attempt(Outcome::Answered)];
+    attempts[0].answer = Some(Body::Inline("1482,\nincluding the ferry\u{1b}[2J".into()));
     TrialView { id, task: label, attempts, verdict: Some(verdict), reasons }
 }
 
@@ -89,6 +102,11 @@ fn mixed() -> RunView {
     trials[7].reasons = vec!["no answer within the limit on rounds".into()];
     trials[8].attempts = vec![attempt(Outcome::Skipped("no speech engine".into()))];
     trials[8].verdict = None;
+    trials[6].attempts = vec![attempt(Outcome::NoAnswer)];
+    trials[6].attempts[0].detail =
+        Some("`answer` cannot be computed: unknown filter `roundup` in line 1".into());
+    trials[6].verdict = Some(Verdict::Fail);
+    trials[6].reasons = vec!["no answer".into()];
     trials[11].attempts.clear();
     trials[11].verdict = None;
     run(3, trials)
@@ -114,7 +132,113 @@ fn everything_happened() {
     let view = mixed();
     assert_snapshot!("everything_happened_80", terminal(&view, 80, false));
     assert_snapshot!("everything_happened_120", terminal(&view, 120, false));
+    assert_snapshot!("everything_happened_piped", terminal(&view, usize::MAX, false));
     assert_json_snapshot!("everything_happened_json", json(&view));
+}
+
+#[test]
+fn trials_are_listed_with_answer_and_reason() {
+    let view = mixed();
+    let none = |_: &str| None;
+    assert_snapshot!("listing_80", listing(&view, |_| true, &none, 80, false));
+    assert_snapshot!("listing_piped", listing(&view, |_| true, &none, usize::MAX, false));
+    let failed = listing(&view, |trial| trial.state() == State::Fail, &none, 80, false);
+    assert_eq!(failed.lines().count(), 1 + view.tally().fail as usize, "{failed}");
+}
+
+#[test]
+fn an_answer_in_a_blob_is_looked_up() {
+    let mut view = run(1, four_tasks(|_, _| true));
+    view.trials.truncate(2);
+    let blob = |name: &str| Some(Body::Blob { blob: name.into(), bytes: 9 });
+    view.trials[0].attempts[0].answer = blob("known");
+    view.trials[1].attempts[0].answer = blob("gone");
+    let resolve = |digest: &str| (digest == "known").then(|| "一家四口的往返费用".into());
+    let text = listing(&view, |_| true, &resolve, 80, false);
+    assert!(text.lines().nth(1).is_some_and(|line| line.contains("一家四口的往返费用")), "{text}");
+    assert!(!text.contains("gone"), "a missing blob leaves its place empty: {text}");
+}
+
+#[test]
+fn a_run_that_goes_on_shows_what_is_judged_so_far() {
+    let mut view = run(3, four_tasks(|task, k| task == 0 && k == 1));
+    for trial in view.trials.iter_mut().filter(|trial| trial.id.k == 3) {
+        trial.attempts.clear();
+        trial.verdict = None;
+    }
+    view.running = true;
+    let text = terminal(&view, 80, false);
+    assert!(text.contains("4 running or not begun of 12 trials"), "{text}");
+    assert!(text.contains("ctu-tariff/full   1/2 of 3  fail"), "{text}");
+    view.running = false;
+    assert!(terminal(&view, 80, false).contains("4 not begun of 12 trials"));
+}
+
+#[test]
+fn an_idealised_run_says_so() {
+    let mut trials = four_tasks(|_, _| true);
+    for trial in &mut trials {
+        trial.id.variant = Variant::ideal([Factor::Bias]);
+    }
+    let view = run(3, trials);
+    let text = terminal(&view, 80, false);
+    assert_eq!(text.lines().next(), Some("starter 0.1.0 · variants ideal-bias"));
+    let json = json(&view);
+    assert_eq!(json["label"]["variants"], serde_json::json!(["ideal-bias"]));
+    assert_eq!(json["scores"]["by_variant"]["ideal-bias"]["avg_at_k"]["value"], 1.0);
+}
+
+#[test]
+fn many_variants_keep_to_the_page() {
+    let factors = BTreeSet::from(Factor::ALL);
+    let trials = Variant::all_of(&factors).into_iter().map(|variant| {
+        let mut trial = trial("ds-ferry", Scenario::DeepSearch, 1, Verdict::Fail);
+        trial.id.variant = variant;
+        trial
+    });
+    let text = terminal(&run(1, trials.collect()), 100, false);
+    let first = text.lines().next().unwrap();
+    assert!(first.ends_with(", … 256 in all") && first.width() <= 100, "{first}");
+    let lines = text.lines().skip(1).filter(|line| !line.starts_with("variant"));
+    for line in lines {
+        assert!(line.width() <= 100, "{line}");
+    }
+}
+
+#[test]
+fn reasons_explain_what_the_state_does_not() {
+    let lost = "503 from the endpoint";
+    let table = [
+        (
+            Outcome::Answered,
+            Some("x"),
+            vec!["another number"],
+            Some(Verdict::Fail),
+            "another number",
+        ),
+        (Outcome::Answered, None, vec![], None, "answered, not judged yet"),
+        (Outcome::Answered, None, vec!["judge down"], Some(Verdict::Unjudged), "judge down"),
+        (
+            Outcome::NoAnswer,
+            Some("stuck"),
+            vec!["no answer"],
+            Some(Verdict::Fail),
+            "no answer: stuck",
+        ),
+        (Outcome::NoAnswer, None, vec![], None, "no answer"),
+        (Outcome::Limit(Limit::Time), None, vec![], None, "limit on time"),
+        (Outcome::Lost(Lost::Model), Some(lost), vec![], None, "model: 503 from the endpoint"),
+        (Outcome::Lost(Lost::Killed), None, vec![], None, "killed"),
+        (Outcome::Skipped("no speech".into()), Some("no speech"), vec![], None, "no speech"),
+    ];
+    for (outcome, detail, reasons, verdict, want) in table {
+        let mut trial = trial("t", Scenario::DeepSearch, 1, Verdict::Pass);
+        trial.attempts = vec![attempt(outcome)];
+        trial.attempts[0].detail = detail.map(str::to_owned);
+        trial.reasons = reasons.into_iter().map(str::to_owned).collect();
+        trial.verdict = verdict;
+        assert_eq!(trial.reason().as_deref(), Some(want), "{:?}", trial.attempts);
+    }
 }
 
 #[test]
