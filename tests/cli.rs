@@ -238,6 +238,7 @@ async fn limits_end_attempts_each_under_its_name() {
         ("limit:time", &["--seconds", "1"]),
     ];
     for (outcome, limits) in table {
+        let name = outcome.replace(':', "-");
         let mut args = vec![
             "run",
             suite,
@@ -248,7 +249,7 @@ async fn limits_end_attempts_each_under_its_name() {
             "-k",
             "1",
             "--name",
-            outcome,
+            &name,
             "--json",
             "-q",
         ];
@@ -256,7 +257,7 @@ async fn limits_end_attempts_each_under_its_name() {
         let ran = place.wildgym(&args);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         assert_eq!(ran.json()["trials"]["fail"], 1, "{outcome}");
-        let all = transcripts(&place.path().join("runs").join(outcome));
+        let all = transcripts(&place.path().join("runs").join(name));
         let text = all.values().next().unwrap();
         assert!(text.contains(&format!("\"outcome\":\"{outcome}\"")), "{outcome}: {text}");
     }

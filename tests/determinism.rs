@@ -12,7 +12,9 @@ async fn model() -> ScriptedServer {
     let chance = "import random, time, os, numpy\n\
                   print(random.random(), numpy.random.rand(), os.urandom(4).hex(), time.time())\n\
                   print({'a', 'b', 'c'}, hash('x'))\n\
-                  open('seen.txt', 'a').write(str(random.random()))";
+                  open('seen.txt', 'a').write(str(random.random()))\n\
+                  print([(entry.name, entry.inode(), os.stat(entry).st_ino) for entry in os.scandir()])\n\
+                  print(os.path.samefile('note.txt', './note.txt'), os.path.samefile('note.txt', 'seen.txt'))";
     ScriptedServer::start(move |request| match request.round {
         1 => calls([
             ("a", "execute_code", json!({"code": chance})),

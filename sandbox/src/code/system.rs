@@ -295,8 +295,14 @@ impl Wasi for System {
         let mut at = 0;
         while at + HEAD.0 <= used {
             let start = buffer.offset() + at;
-            memory.write(GuestPtr::<u64>::new(start + HEAD.1), 1)?;
-            let name: u32 = memory.read(GuestPtr::new(start + HEAD.2))?;
+            // Entries follow each other without padding, so nothing in them is aligned.
+            let number = GuestPtr::<u8>::new(start + HEAD.1).as_array(8);
+            memory.copy_from_slice(&1_u64.to_le_bytes(), number)?;
+            let mut name = [0; 4];
+            for (index, byte) in (0..).zip(&mut name) {
+                *byte = memory.read(GuestPtr::<u8>::new(start + HEAD.2 + index))?;
+            }
+            let name = u32::from_le_bytes(name);
             at = at.saturating_add(HEAD.0).saturating_add(name);
         }
         Ok(used)
