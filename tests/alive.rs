@@ -32,24 +32,11 @@ async fn attempts_alive_at_once_see_only_their_own() {
     let (place, url) = (Place::new(), model.base_url());
     let suite = place.suite(count);
     let wide = count.to_string();
-    let ran = place.wildgym(&[
-        "run",
-        suite.to_str().unwrap(),
-        "--model",
-        "m",
-        "--base-url",
+    let ran = place.wildgym(&Place::asking(
+        &suite,
         &url,
-        "-k",
-        "1",
-        "--concurrency",
-        &wide,
-        "--requests",
-        &wide,
-        "--name",
-        "r",
-        "--json",
-        "-q",
-    ]);
+        &["-k", "1", "--concurrency", &wide, "--requests", &wide, "--name", "r", "--json", "-q"],
+    ));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(ran.json()["trials"]["pass"], count, "{}", ran.out);
     assert!(model.most_in_flight() >= count, "only {} at once", model.most_in_flight());

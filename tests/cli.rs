@@ -134,19 +134,7 @@ async fn a_refusing_endpoint_loses_trials_and_no_run() {
     let model = ScriptedServer::start(|_| status(401)).await;
     let place = Place::new();
     let (suite, url) = (place.suite(1), model.base_url());
-    let ran = place.wildgym(&[
-        "run",
-        suite.to_str().unwrap(),
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "-k",
-        "1",
-        "--name",
-        "r",
-        "--json",
-    ]);
+    let ran = place.wildgym(&Place::asking(&suite, &url, &["-k", "1", "--name", "r", "--json"]));
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(ran.json()["trials"]["lost"], 1);
     assert!(ran.err.contains("lost:model") && ran.err.contains("401"), "{}", ran.err);
@@ -159,20 +147,11 @@ async fn a_dead_endpoint_stops_the_run_and_resume_may_move_it() {
     let dead = ScriptedServer::start(|_| status(404)).await;
     let place = Place::new();
     let (suite, url) = (place.suite(30), dead.base_url());
-    let ran = place.wildgym(&[
-        "run",
-        suite.to_str().unwrap(),
-        "--model",
-        "m",
-        "--base-url",
+    let ran = place.wildgym(&Place::asking(
+        &suite,
         &url,
-        "-k",
-        "1",
-        "--concurrency",
-        "1",
-        "--name",
-        "r",
-    ]);
+        &["-k", "1", "--concurrency", "1", "--name", "r"],
+    ));
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(dead.requests().len(), 10, "the run gives up after ten in a row");
     assert!(ran.err.contains("wildgym resume runs/r"), "{}", ran.err);
@@ -200,17 +179,7 @@ async fn one_writer_at_a_time() {
     let model = ScriptedServer::start(|_| wildgym_support::hang()).await;
     let place = Place::new();
     let (suite, url) = (place.suite(1), model.base_url());
-    let mut first = place.start(&[
-        "run",
-        suite.to_str().unwrap(),
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--name",
-        "r",
-        "-q",
-    ]);
+    let mut first = place.start(&Place::asking(&suite, &url, &["--name", "r", "-q"]));
     while model.in_flight() == 0 {
         tokio::task::yield_now().await;
     }
@@ -231,7 +200,6 @@ async fn limits_end_attempts_each_under_its_name() {
     .await;
     let place = Place::new();
     let (suite, url) = (place.suite(1), model.base_url());
-    let suite = suite.to_str().unwrap();
     let table: &[(&str, &[&str])] = &[
         ("limit:rounds", &["--rounds", "2", "--call-seconds", "1"]),
         ("limit:tokens", &["--tokens", "1500", "--call-seconds", "1"]),
@@ -239,20 +207,7 @@ async fn limits_end_attempts_each_under_its_name() {
     ];
     for (outcome, limits) in table {
         let name = outcome.replace(':', "-");
-        let mut args = vec![
-            "run",
-            suite,
-            "--model",
-            "m",
-            "--base-url",
-            &url,
-            "-k",
-            "1",
-            "--name",
-            &name,
-            "--json",
-            "-q",
-        ];
+        let mut args = Place::asking(&suite, &url, &["-k", "1", "--name", &name, "--json", "-q"]);
         args.extend_from_slice(limits);
         let ran = place.wildgym(&args);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -277,21 +232,11 @@ async fn an_interrupted_run_is_closed_and_resumed() {
     .await;
     let place = Place::new();
     let (suite, url) = (place.suite(3), model.base_url());
-    let mut child = place.start(&[
-        "run",
-        suite.to_str().unwrap(),
-        "--model",
-        "m",
-        "--base-url",
+    let mut child = place.start(&Place::asking(
+        &suite,
         &url,
-        "-k",
-        "1",
-        "--name",
-        "r",
-        "--concurrency",
-        "2",
-        "-q",
-    ]);
+        &["-k", "1", "--name", "r", "--concurrency", "2", "-q"],
+    ));
     while model.in_flight() < 2 {
         tokio::task::yield_now().await;
     }

@@ -80,23 +80,11 @@ async fn a_killed_run_resumes_without_loss_or_repetition() {
         let suite = place.suite(size.tasks);
         let run = place.path().join("runs/r");
         let point = ChaCha12Rng::seed_from_u64(seed).random_range(5..=95);
-        let began = [
-            "run",
-            suite.to_str().unwrap(),
-            "--model",
-            "m",
-            "--base-url",
+        let began = Place::asking(
+            &suite,
             &url,
-            "-k",
-            &k,
-            "--concurrency",
-            "32",
-            "--requests",
-            "32",
-            "--name",
-            "r",
-            "-q",
-        ];
+            &["-k", &k, "--concurrency", "32", "--requests", "32", "--name", "r", "-q"],
+        );
         let requests = 2 * total * point / 100;
         kill_when(place.start(&began), || model.requests().len() >= requests);
         let before = finished(&run);
@@ -132,23 +120,11 @@ async fn a_kill_while_judging_loses_no_verdict() {
     let (place, url) = (Place::new(), model.base_url());
     let suite = place.suite(size.tasks);
     let run = place.path().join("runs/r");
-    let first = place.wildgym(&[
-        "run",
-        suite.to_str().unwrap(),
-        "--model",
-        "m",
-        "--base-url",
+    let first = place.wildgym(&Place::asking(
+        &suite,
         &url,
-        "-k",
-        &k,
-        "--concurrency",
-        "32",
-        "--requests",
-        "32",
-        "--name",
-        "r",
-        "-q",
-    ]);
+        &["-k", &k, "--concurrency", "32", "--requests", "32", "--name", "r", "-q"],
+    ));
     assert_eq!(first.code, Some(0), "{}", first.err);
     let (asked, before) = (model.requests().len(), transcripts(&run));
     for seed in 0..size.kills {

@@ -37,25 +37,23 @@ async fn transcripts_are_equal_at_any_concurrency() {
     let suite = place.suite(20);
     let mut runs = Vec::new();
     for concurrency in ["1", "64"] {
-        let ran = place.wildgym(&[
-            "run",
-            suite.to_str().unwrap(),
-            "--model",
-            "m",
-            "--base-url",
+        let ran = place.wildgym(&Place::asking(
+            &suite,
             &url,
-            "-k",
-            "2",
-            "--seed",
-            "7",
-            "--concurrency",
-            concurrency,
-            "--requests",
-            "64",
-            "--name",
-            concurrency,
-            "-q",
-        ]);
+            &[
+                "-k",
+                "2",
+                "--seed",
+                "7",
+                "--concurrency",
+                concurrency,
+                "--requests",
+                "64",
+                "--name",
+                concurrency,
+                "-q",
+            ],
+        ));
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         let all = transcripts(&place.path().join("runs").join(concurrency));
         assert_eq!(all.len(), 40);

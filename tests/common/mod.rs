@@ -58,6 +58,12 @@ impl Place {
         }
     }
 
+    /// Returns the arguments of a run of `suite` with the model at `url` and more.
+    pub(crate) fn asking<'a>(suite: &'a Path, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let suite = suite.to_str().unwrap();
+        [&["run", suite, "--model", "m", "--base-url", url], more].concat()
+    }
+
     /// Starts the program and leaves it running.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
