@@ -1,8 +1,10 @@
 //! What an answer is worth.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::record::{Times, TrialId};
+use crate::record::{Body, Times, TrialId, Usage};
 
 /// What an answer is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,6 +33,36 @@ pub struct VerdictRecord {
     pub verdict: Verdict,
     /// Why, for people: the first is the deciding one.
     pub reasons: Vec<String>,
-    /// See [`Times`].
+    /// Whether each milestone of the task was reached, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub milestones: BTreeMap<String, bool>,
+    /// Whether each host whose finding counts was visited.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub discovered: BTreeMap<String, bool>,
+    /// The replies of judge models, in the order of their numbers; none of the exact judge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
+    /// See [`Times`]; `took_ms` is what judging took.
     pub t: Times,
+}
+
+/// One call of a judge model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Vote {
+    /// The model's name.
+    pub model: String,
+    /// BLAKE3 of the request's body, as 64 hexadecimal digits.
+    pub digest: String,
+    /// The request's body.
+    pub request: Body,
+    /// The reply's body exactly as received; none where there was no reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Body>,
+    /// What it says; none where it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// The model's reason, or why there is no verdict.
+    pub reason: String,
+    /// Tokens, as the endpoint counted them.
+    pub usage: Usage,
 }

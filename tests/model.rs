@@ -464,7 +464,7 @@ async fn equal_conversations_make_equal_requests() {
     let extra: Map<String, Value> = extra.as_object().unwrap().clone();
     let model = model(&server, 1, Settings { extra, seed: Some(1), ..quick() });
     let first = ask(&model, "t").await.unwrap();
-    let again = ask(&model.for_trial("c/t/v/1"), "t").await.unwrap();
+    let again = ask(&model.scoped("c/t/v/1", 1, "agent"), "t").await.unwrap();
     let other = ask(&model, "u").await.unwrap();
     assert_eq!(first.request_digest, again.request_digest, "the trial's name is no part of it");
     assert_ne!(first.request_digest, other.request_digest);

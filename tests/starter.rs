@@ -169,7 +169,7 @@ fn config() -> RunConfig {
         limits: Limits { rounds: Some(100), tokens: None, seconds: Some(600) },
         bounds: BoundsConfig { seconds: 180, bytes: 32 << 10 },
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },
-        judge: JudgeConfig { name: "exact".to_owned() },
+        judge: JudgeConfig::exact(),
         web: "hermetic".to_owned(),
     }
 }

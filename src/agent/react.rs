@@ -150,6 +150,7 @@ fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
             took_ms: millis(exchange.took),
             waited_ms: millis(exchange.waited),
             retries: exchange.retries.clone(),
+            ..Times::default()
         },
     };
     Ok(transcript.append(&Record::Model(record))?)

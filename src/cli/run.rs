@@ -13,7 +13,7 @@ use super::host::{Opened, open_gym, open_suite};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
 use crate::record::FORMAT;
-use crate::runner::Gym;
+use crate::runner::{Gym, variants};
 use crate::store::{
     Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, StoreError,
     SuiteRef, TaskData, ToolsRef,
@@ -306,7 +306,7 @@ fn config(
     gym: &Gym,
     blobs: &Blobs,
 ) -> Result<RunConfig, StoreError> {
-    let variants = match args.variants {
+    let wanted = match args.variants {
         VariantsArg::All => Variant::all_of(&Factor::ALL.into_iter().collect()),
         VariantsArg::Full => vec![Variant::ideal(args.idealise.iter().copied())],
     };
@@ -320,11 +320,11 @@ fn config(
             version: meta.version.clone(),
             digest: opened.suite.digest.clone(),
             source: opened.source.clone(),
-            tasks: blobs.put_json(&task_data(&opened.suite))?,
+            tasks: blobs.put_json(&task_data(&opened.suite, &wanted))?,
         },
         plan: Plan {
             tasks,
-            variants,
+            variants: wanted,
             k: args.trials,
             seed: args.seed,
             attempts: args.limits.attempts.get(),
@@ -340,13 +340,13 @@ fn config(
             names: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
             schemas: blobs.put_json(gym.schemas.as_ref())?,
         },
-        judge: JudgeConfig { name: "exact".to_owned() },
+        judge: JudgeConfig::exact(),
         web: "hermetic".to_owned(),
     })
 }
 
 /// Returns what judges and reports need of the tasks.
-fn task_data(suite: &Suite) -> BTreeMap<&str, TaskData> {
+fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, TaskData> {
     let data = |task: &Task| TaskData {
         title: task.meta.title.clone(),
         scenario: task.meta.scenario,
@@ -356,6 +356,14 @@ fn task_data(suite: &Suite) -> BTreeMap<&str, TaskData> {
         factors: task.meta.factors.clone(),
         answer: task.meta.answer.clone(),
         milestones: task.meta.milestones.clone(),
+        discovery_hosts: task.meta.discovery_hosts.clone(),
+        questions: variants(wanted, &task.meta.factors)
+            .into_iter()
+            .filter_map(|variant| {
+                let given = task.given(&variant).ok()?;
+                Some((variant.to_string(), given.instruction))
+            })
+            .collect(),
     };
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
 }

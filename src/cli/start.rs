@@ -187,11 +187,11 @@ fn agents(gym: &Arc<Gym>, config: &RunConfig) -> Result<Box<runner::MakeAgent>, 
     }
     let offered = Arc::new(Offered::new(&gym.schemas));
     let gym = Arc::clone(gym);
-    Ok(Box::new(move |trial: &TrialId| -> Arc<dyn Agent> {
+    Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
         let made = made.get(&trial.condition);
         match made.map(|(agent, model)| (agent.as_str(), model)) {
             Some(("react", Some(model))) => {
-                let model = model.for_trial(&trial.to_string());
+                let model = model.scoped(&trial.to_string(), attempt, "agent");
                 Arc::new(React::new(model, Arc::clone(&offered)))
             }
             Some(("random", _)) => Arc::new(Random),

@@ -32,8 +32,12 @@ const CONNECT: Duration = Duration::from_secs(30);
 /// request that meets the closing is lost and must be sent again.
 const IDLE: Duration = Duration::from_secs(4);
 
-/// Header that names the trial, for the logs of an endpoint.
+/// Headers that name the trial, the attempt at it and who asks, for the logs of an endpoint.
 const TRIAL: HeaderName = HeaderName::from_static("x-wildgym-trial");
+/// See [`TRIAL`].
+const ATTEMPT: HeaderName = HeaderName::from_static("x-wildgym-attempt");
+/// See [`TRIAL`].
+const ROLE: HeaderName = HeaderName::from_static("x-wildgym-role");
 
 /// A request to a model and its reply.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +66,8 @@ pub struct Exchange {
 #[derive(Debug, Clone)]
 pub struct Model {
     shared: Arc<Shared>,
-    trial: Option<HeaderValue>,
+    /// Headers that say on whose behalf it is asked.
+    scope: HeaderMap,
 }
 
 #[derive(Debug)]
@@ -100,15 +105,20 @@ impl Model {
         }
         let prefix = settings.prefix(&endpoint.model)?;
         let shared = Shared { client, endpoint, settings, prefix, headers };
-        Ok(Self { shared: Arc::new(shared), trial: None })
+        Ok(Self { shared: Arc::new(shared), scope: HeaderMap::new() })
     }
 
-    /// Returns the same model with requests that carry the trial's name in the header
-    /// `x-wildgym-trial`, so that an endpoint's log can be joined to a run. A name that
-    /// does not fit a header is left out.
+    /// Returns the same model, asked by `role` (`agent`, `judge-1`, a tool's name) on behalf
+    /// of an attempt: its requests carry the trial's name in the header `x-wildgym-trial`,
+    /// with `x-wildgym-attempt` and `x-wildgym-role`, so that an endpoint's log can be joined to a run.
+    /// A name that does not fit a header is left out.
     #[must_use]
-    pub fn for_trial(&self, trial: &str) -> Self {
-        Self { trial: HeaderValue::from_str(trial).ok(), ..self.clone() }
+    pub fn scoped(&self, trial: &str, attempt: u32, role: &str) -> Self {
+        let value = |text: &str| HeaderValue::from_str(text).ok();
+        let scope =
+            [(TRIAL, value(trial)), (ATTEMPT, value(&attempt.to_string())), (ROLE, value(role))];
+        let scope = scope.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        Self { scope, ..self.clone() }
     }
 
     /// Returns where the model is.
@@ -167,9 +177,7 @@ impl Model {
     async fn answer(&self, body: Bytes) -> Result<Answer, String> {
         let Shared { client, endpoint, headers, .. } = &*self.shared;
         let mut headers = headers.clone();
-        if let Some(trial) = &self.trial {
-            headers.insert(TRIAL, trial.clone());
-        }
+        headers.extend(self.scope.clone());
         let request = client.post(endpoint.url.clone()).headers(headers).body(body);
         let mut response = request.send().await.map_err(|error| causes(&error.without_url()))?;
         let status = response.status().as_u16();

@@ -73,6 +73,12 @@ pub struct Times {
     /// How long the thing took, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub took_ms: u64,
+    /// Of an outcome: how long the agent waited for its model, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub model_ms: u64,
+    /// Of an outcome: how long the agent waited for its rounds of calls, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tools_ms: u64,
     /// How long it waited for a slot, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ms: u64,

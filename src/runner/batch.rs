@@ -21,8 +21,8 @@ use crate::verdict::VerdictRecord;
 /// is left would be lost too, and slowly.
 const GIVE_UP: usize = 10;
 
-/// Makes the agent of a trial.
-pub type MakeAgent = dyn Fn(&TrialId) -> Arc<dyn Agent> + Send + Sync;
+/// Makes the agent of an attempt.
+pub type MakeAgent = dyn Fn(&TrialId, u32) -> Arc<dyn Agent> + Send + Sync;
 
 /// A run with what it needs to go on.
 pub struct Batch {
@@ -184,7 +184,7 @@ impl Shared {
         mut stop: Stop,
     ) -> Result<OutcomeRecord, StoreError> {
         let shared = Arc::clone(self);
-        let agent = (self.batch.agents)(trial);
+        let agent = (self.batch.agents)(trial, attempt);
         let what = Attempt { trial: trial.clone(), attempt };
         let task = tokio::spawn(async move {
             let Batch { gym, store, config, .. } = &shared.batch;
@@ -223,6 +223,9 @@ impl Shared {
             attempt,
             verdict,
             reasons,
+            milestones: BTreeMap::new(),
+            discovered: BTreeMap::new(),
+            votes: Vec::new(),
             t: Times::default(),
         })?;
         self.tell(Event::Judged { trial: trial.clone(), verdict });

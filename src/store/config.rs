@@ -80,6 +80,12 @@ pub struct TaskData {
     /// Steps on the way.
     #[serde(default)]
     pub milestones: Vec<Milestone>,
+    /// Hosts whose first visit counts as finding a tool.
+    #[serde(default)]
+    pub discovery_hosts: Vec<String>,
+    /// What is asked, by variant: all variants that the run plans.
+    #[serde(default)]
+    pub questions: BTreeMap<String, String>,
 }
 
 /// What is tried.
@@ -153,11 +159,29 @@ pub struct ToolsRef {
 }
 
 /// Who judges.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeConfig {
     /// Name of the judge, which is also the name of its file in `verdicts/`.
     pub name: String,
+    /// Models that vote where the exact judge does not decide, in turn; none with `exact`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelConfig>,
+    /// How many votes decide; odd. 0 with `exact`.
+    #[serde(default)]
+    pub votes: u32,
+    /// Digest of the prompts and the schema; empty with `exact`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prompts: String,
+}
+
+impl JudgeConfig {
+    /// Returns the judge that compares without a model.
+    #[must_use]
+    pub fn exact() -> Self {
+        let name = "exact".to_owned();
+        Self { name, models: Vec::new(), votes: 0, prompts: String::new() }
+    }
 }
 
 impl RunConfig {

@@ -226,6 +226,9 @@ fn a_transcript_reads_from_top_to_bottom() {
         attempt: 1,
         verdict: Verdict::Fail,
         reasons: vec!["the answer is not just a number with its unit".into()],
+        milestones: std::collections::BTreeMap::new(),
+        discovered: std::collections::BTreeMap::new(),
+        votes: Vec::new(),
         t: Times::default(),
     };
     let verdicts = vec![("exact".to_owned(), verdict)];
