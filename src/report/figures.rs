@@ -48,6 +48,16 @@ pub(super) fn mean(sum: u64, attempts: u64) -> String {
     format!("{}.{}", number(tenths / 10), tenths % 10)
 }
 
+/// Returns an amount of money with as many decimals as it takes to tell it from nothing.
+pub(super) fn money(amount: f64) -> String {
+    match amount {
+        0.0 => "0".to_owned(),
+        1.0.. => format!("{amount:.2}"),
+        0.01.. => format!("{amount:.4}"),
+        _ => format!("{amount:.2e}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +68,8 @@ mod tests {
         assert_eq!([counted(1, "trial"), counted(0, "trial")], ["1 trial", "0 trials"]);
         let times = [850, 4_299, 185_000, 7_640_000].map(duration);
         assert_eq!(times, ["850 ms", "4.2 s", "3 min 05 s", "2 h 07 min"]);
+        let amounts = [0.0, 12.345, 1.0, 0.0123, 0.000_045].map(money);
+        assert_eq!(amounts, ["0", "12.35", "1.00", "0.0123", "4.50e-5"]);
         assert_eq!([mean(7, 2), mean(0, 0), mean(20, 3)], ["3.5", "0.0", "6.7"]);
     }
 }
