@@ -109,12 +109,12 @@ impl Grid {
         }
     }
 
-    /// Returns the name of a stage, from 1: `2`, or `2/4` in quarters.
+    /// Returns the name of a stage, from 1: `2`, or `50 %` in quarters.
     #[must_use]
     pub fn name(self, stage: usize) -> String {
         match self {
             Self::Milestones(_) => stage.to_string(),
-            Self::Quarters => format!("{stage}/4"),
+            Self::Quarters => format!("{} %", stage * 25),
         }
     }
 }
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(Grid::of([0]), None);
         assert_eq!(
             (Grid::Quarters.name(2), Grid::Milestones(5).name(2)),
-            ("2/4".into(), "2".into())
+            ("50 %".into(), "2".into())
         );
     }
 

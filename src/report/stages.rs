@@ -6,6 +6,7 @@
 //! steps away.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
@@ -22,6 +23,8 @@ const VARIANTS: &str = "the full variant of each task that was tried in it";
 /// Trials that say something about milestones, and those that say something about
 /// discovery.
 struct Known<'a> {
+    /// The scale of the milestones of all tasks; none where there are none.
+    grid: Option<Grid>,
     milestones: Vec<&'a TrialView>,
     discovery: Vec<&'a TrialView>,
     /// Judged trials whose milestones nobody looked for.
@@ -39,18 +42,25 @@ impl<'a> Known<'a> {
         };
         let without = natural.iter().filter(due).count() as u64;
         let with = |has: fn(&TrialView) -> bool| -> Vec<&'a TrialView> {
-            natural.iter().copied().filter(|trial| has(trial)).collect()
+            natural.iter().copied().filter(|trial| is_over(trial.state()) && has(trial)).collect()
         };
+        let milestones = with(|trial| !trial.milestones.is_empty());
+        let lengths = natural.iter().map(|trial| trial.task.milestones.len());
         Self {
-            milestones: with(|trial| !trial.milestones.is_empty()),
+            grid: Grid::of(lengths).filter(|_| !milestones.is_empty()),
+            milestones,
             discovery: with(|trial| !trial.discovered.is_empty()),
             without,
         }
     }
+}
 
-    /// Returns the scale of the milestones; none where there are none.
-    fn grid(&self) -> Option<Grid> {
-        Grid::of(self.milestones.iter().map(|trial| trial.milestones.len()))
+/// Returns whether the agent did its part. A trial that was lost since has a verdict that
+/// says nothing any more.
+fn is_over(state: State) -> bool {
+    match state {
+        State::Pass | State::Degraded | State::Fail | State::Unjudged => true,
+        State::Lost | State::Skipped | State::Pending => false,
     }
 }
 
@@ -58,7 +68,7 @@ impl<'a> Known<'a> {
 pub(super) fn stages(view: &RunView, page: Page) -> String {
     let known = Known::of(view);
     let mut out = String::new();
-    if let Some(grid) = known.grid() {
+    if let Some(grid) = known.grid {
         out.push_str(&milestones(view, &known.milestones, grid, page));
     }
     if !known.discovery.is_empty() {
@@ -92,14 +102,14 @@ fn milestones(view: &RunView, trials: &[&TrialView], grid: Grid, page: Page) -> 
         rows.push(row("overall", &Survival::of(&courses(trials), grid)));
     }
     let mut out = page.table(&rows).join("\n") + "\n";
-    out.push_str("trials that came at least so far");
+    let mut legend = vec!["trials that came so far or farther".to_owned()];
     if grid == Grid::Quarters {
-        out.push_str(", in quarters of their task's milestones");
+        legend.push("in quarters of their milestones".to_owned());
     }
     if view.groups(|trial| &trial.id.variant).len() > 1 {
-        out.push_str("; full variants");
+        legend.push("full variants".to_owned());
     }
-    out.push('\n');
+    let _ = writeln!(out, "{}", page.line(&legend.join("; ")));
     if !stopped.is_empty() {
         out.push_str(&page.entry("failed", &stopped));
     }
@@ -124,7 +134,7 @@ fn failed_after(name: &str, survival: &Survival, grid: Grid) -> Option<String> {
     let places = survival.failed_after.iter().enumerate().filter(|(_, count)| **count > 0);
     let parts: Vec<String> = places
         .map(|(stage, count)| match stage {
-            0 => format!("{} before {}", number(*count), grid.name(1)),
+            0 => format!("{} before the first", number(*count)),
             stage => format!("{} after {}", number(*count), grid.name(stage)),
         })
         .collect();
@@ -151,7 +161,7 @@ fn discovery(discovery: &Discovery, page: Page) -> String {
 /// Returns `milestones` and `discovery` of the JSON; null where no task has any.
 pub(super) fn json(view: &RunView) -> (Value, Value) {
     let known = Known::of(view);
-    let milestones = known.grid().map(|grid| {
+    let milestones = known.grid.map(|grid| {
         let names: Vec<String> = (1..=grid.stages()).map(|stage| grid.name(stage)).collect();
         let of = |trials: &[&TrialView]| value(&Survival::of(&courses(trials), grid));
         json!({

@@ -193,9 +193,9 @@ fn by_condition(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
     if conditions.len() < 2 {
         return String::new();
     }
-    let mut header = vec!["a trial of", "trials", "rounds", "calls", "tokens", "time"];
+    let mut header = vec!["condition", "trials", "rounds", "calls", "tokens", "time"];
     header.extend(prices.map(|_| "cost"));
-    header.extend(prices.map(|_| "a pass"));
+    header.extend(prices.map(|_| "cost a pass"));
     let mut rows = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for group in conditions {
         let taken = Taken::by(view, group.trials.iter().copied(), prices);
@@ -214,13 +214,13 @@ fn by_condition(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
         }
         rows.push(row);
     }
-    format!("\n{}\n", page.table(&rows).join("\n"))
+    format!("\n{}\nmeans of the trials that were attempted\n", page.table(&rows).join("\n"))
 }
 
 /// Shows how the score goes with the rounds, where trials differ enough.
 fn by_rounds(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
     let conditions = view.grouped(Grouping::Condition);
-    let mut header = vec!["rounds", "judged", "passed"];
+    let mut header = vec!["rounds", "passed"];
     header.extend(prices.map(|_| "cost a trial"));
     let mut rows = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     let mut differ = false;
@@ -236,7 +236,6 @@ fn by_rounds(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
             };
             let mut row = vec![
                 format!("{name}{}{end}", bin.from),
-                number(bin.judged),
                 format!("{}/{}", number(bin.passed), number(bin.judged)),
             ];
             if let Some(prices) = prices {

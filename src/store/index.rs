@@ -21,7 +21,7 @@ use crate::record::{Lost, Outcome, OutcomeRecord, Record, TrialId};
 pub struct Stored {
     /// Which attempt at the trial, from 1.
     pub attempt: u32,
-    /// Its last record; none where the process died.
+    /// Its last record, without the list of files; none where the process died.
     pub end: Option<OutcomeRecord>,
     /// What is wrong with the transcript, where that cannot be read.
     pub damage: Option<String>,
@@ -208,7 +208,10 @@ fn end(path: &Utf8Path) -> Result<Option<OutcomeRecord>, StoreError> {
     let kind: Kind = serde_json::from_slice(&line).map_err(corrupt)?;
     // The kind is read first, since reading any of many kinds takes several times as long.
     if kind.record == "outcome" {
-        return serde_json::from_slice(&line).map(Some).map_err(corrupt);
+        let mut end: OutcomeRecord = serde_json::from_slice(&line).map_err(corrupt)?;
+        // An index of a long run would else be files for the most part.
+        end.files = Vec::new();
+        return Ok(Some(end));
     }
     serde_json::from_slice::<Record>(&line).map(|_| None).map_err(corrupt)
 }
