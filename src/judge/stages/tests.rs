@@ -25,6 +25,7 @@ fn inline(text: &str) -> Body {
 fn read(body: &Body) -> Result<String, StoreError> {
     match body {
         Body::Inline(text) => Ok(text.clone()),
+        Body::Blob { blob, .. } if blob == "gone" => Err(StoreError::NoRun("blobs/gone".into())),
         Body::Blob { .. } => Ok("a long text that names KM 118".to_owned()),
     }
 }
@@ -165,4 +166,14 @@ fn what_is_no_expression_is_named() {
     let milestones = json!([{"id": "m", "call": {"tool": "a", "result": "("}}]);
     let error = Stages::new(&task(&milestones)).unwrap_err();
     assert!(error.starts_with("milestone `m`: regex parse error"), "{error}");
+}
+
+#[test]
+fn a_text_that_is_gone_is_an_error_only_where_it_is_needed() {
+    let milestones = json!([{"id": "m", "call": {"tool": "a", "result": "x"}}]);
+    let stages = Stages::new(&task(&milestones)).unwrap();
+    let gone = || Body::Blob { blob: "gone".to_owned(), bytes: 9999 };
+    let call = |tool| Record::Call(CallRecord { result: gone(), ..called("1", tool, "", "") });
+    assert!(stages.reached(&[call("a")], &read).is_err(), "it may hold what is looked for");
+    assert!(!stages.reached(&[call("b")], &read).unwrap().milestones["m"], "another tool's");
 }
