@@ -36,6 +36,9 @@ pub struct VerdictRecord {
     /// Whether each milestone of the task was reached, by id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub milestones: BTreeMap<String, bool>,
+    /// Where each milestone that was reached was reached first, by id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub steps: BTreeMap<String, Step>,
     /// Whether each host whose finding counts was visited.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub discovered: BTreeMap<String, bool>,
@@ -44,6 +47,15 @@ pub struct VerdictRecord {
     pub votes: Vec<Vote>,
     /// See [`Times`]; `took_ms` is what judging took.
     pub t: Times,
+}
+
+/// A place in a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Round of the agent, from 1.
+    pub round: u32,
+    /// Ingress number of the call.
+    pub ingress: String,
 }
 
 /// One call of a judge model.

@@ -105,6 +105,12 @@ impl Drop for Working {
 }
 
 impl Working {
+    /// Returns the working time so far of the clock that this is a share of.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+
     /// Waits for `future` without counting the time.
     pub async fn pause<T>(&mut self, future: impl Future<Output = T>) -> T {
         let paused = self.0.pause();

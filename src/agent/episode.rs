@@ -1,6 +1,7 @@
 //! What an agent acts in, and the notes that are taken of it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use wildgym_sandbox::Seed;
 use wildgym_sandbox::work::Working;
@@ -8,6 +9,7 @@ use wildgym_tasks::scenario::Language;
 use wildgym_tasks::task::Limits;
 use wildgym_toolbox::{Call, Reply, Toolbox};
 
+use super::split::{Part, Spent, Split};
 use super::{Broken, millis};
 use crate::record::{CallRecord, Lost, MessageRecord, Record, Times, Usage};
 use crate::store::Transcript;
@@ -44,6 +46,7 @@ pub struct Episode {
     pub usage: Usage,
     /// What is going on now, for the detail of a time-out.
     pub doing: String,
+    split: Split,
     transcript: Transcript,
 }
 
@@ -62,12 +65,13 @@ impl Episode {
             request,
             toolbox,
             limits,
-            working,
             seed,
             rounds: 0,
             calls: 0,
             usage: Usage::default(),
             doing: "starting".to_owned(),
+            split: Split::new(working.elapsed()),
+            working,
             transcript,
         }
     }
@@ -84,6 +88,19 @@ impl Episode {
         Ok(self.transcript.append(&Record::Message(record))?)
     }
 
+    /// From now on the working time goes into `part`.
+    pub fn turn(&mut self, part: Part) {
+        self.split.turn(part, self.working.elapsed());
+    }
+
+    /// Returns what of `took`, the attempt's whole working time, went into waiting for the
+    /// model, and what into rounds of calls. What was going on when a limit cut the attempt
+    /// short counts up to there.
+    pub fn spent(&mut self, took: Duration) -> Spent {
+        self.split.turn(Part::Own, took);
+        self.split.spent()
+    }
+
     /// Begins the next round, or says that there is none left.
     pub fn next_round(&mut self) -> bool {
         let left = self.limits.rounds.is_none_or(|limit| self.rounds < limit);
@@ -98,12 +115,12 @@ impl Episode {
     pub async fn call(&mut self, calls: Vec<Call>) -> Result<Vec<Reply>, Broken> {
         let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
         self.doing = format!("round {}, calling {}", self.rounds, names.join(", "));
+        self.turn(Part::Tools);
         // Each call holds a share of its own, so time stands while all of them wait.
-        let replies = self
-            .working
-            .pause(self.toolbox.round(calls))
-            .await
-            .map_err(|lost| Broken { lost: Lost::Sandbox, detail: lost.to_string() })?;
+        let replies = self.working.pause(self.toolbox.round(calls)).await;
+        self.turn(Part::Own);
+        let replies =
+            replies.map_err(|lost| Broken { lost: Lost::Sandbox, detail: lost.to_string() })?;
         for reply in &replies {
             self.note(reply)?;
         }

@@ -10,6 +10,7 @@ mod random;
 mod react;
 mod reference;
 mod silent;
+mod split;
 
 use futures::future::BoxFuture;
 
@@ -18,6 +19,7 @@ pub use random::Random;
 pub use react::{React, announced};
 pub use reference::Reference;
 pub use silent::Silent;
+pub use split::{Part, Spent};
 
 use crate::record::{Lost, Outcome};
 use crate::store::StoreError;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use wildgym_toolbox::Call;
 
-use super::{Agent, Broken, Ending, Episode, millis};
+use super::{Agent, Broken, Ending, Episode, Part, millis};
 use crate::model::{Exchange, Message, Model, ModelError, Offered};
 use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
 
@@ -102,8 +102,11 @@ impl React {
     ) -> Result<Result<Exchange, Ending>, Broken> {
         episode.doing = format!("round {}, waiting for the model", episode.rounds);
         let round = episode.rounds;
+        episode.turn(Part::Model);
         let working = Some(&mut episode.working);
-        match self.model.chat(round, messages, &self.offered, working).await {
+        let asked = self.model.chat(round, messages, &self.offered, working).await;
+        episode.turn(Part::Own);
+        match asked {
             Ok(exchange) => {
                 episode.usage.add(exchange.usage);
                 note(episode, &exchange)?;

@@ -1,17 +1,20 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use wildgym_tasks::Variant;
 
-use super::{Code, Failure, data};
+use super::{Code, Failure, data, environment, say};
+use crate::metrics::{Judging, Prices};
 use crate::record::TrialId;
-use crate::report::{self, AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView};
+use crate::report::{
+    self, AttemptView, Grouping, ReportOptions, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView,
+};
 use crate::runner;
-use crate::store::{RunConfig, Store, StoreError, Stored, TaskData, Trial};
-use crate::verdict::VerdictRecord;
+use crate::store::{Damaged, Index, Judged, RunConfig, Store, StoreError, Stored, TaskData, Trial};
 
 /// Print the scores of a run
 #[derive(Debug, Args)]
@@ -19,31 +22,90 @@ pub(super) struct ReportArgs {
     /// Directory of the run
     run: Utf8PathBuf,
 
+    /// Group the rows of the table by these, separated by commas [default: scenario, and variant and condition where there are several]
+    #[arg(long, value_name = "GROUPS", value_delimiter = ',', value_parser = groupings())]
+    by: Vec<Grouping>,
+
+    /// Show the scores for every number of trials from 1 to k
+    #[arg(long)]
+    all_k: bool,
+
+    /// Prices of tokens, a TOML file [default: `WILDGYM_PRICES`, else no costs are shown]
+    #[arg(long, value_name = "FILE")]
+    prices: Option<Utf8PathBuf>,
+
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
+    let prices = prices(args.prices.as_deref())?;
     let view = view(&Store::open(&args.run)?)?;
-    print(&view, args.json);
+    for damage in &view.damaged {
+        say(&format!("damaged: {damage}"));
+    }
+    if !view.damaged.is_empty() {
+        say("\nhint: move damaged files away; what they held is made anew by `wildgym resume`\n");
+    }
+    let by = args.by.iter().fold(Vec::new(), |mut by, grouping| {
+        if !by.contains(grouping) {
+            by.push(*grouping);
+        }
+        by
+    });
+    show(&view, &ReportOptions { by, all_k: args.all_k, prices }, args.json);
     Ok(code(&view))
 }
 
-/// Prints the scores.
+/// Reads a grouping by its name.
+fn groupings() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
+        Grouping::ALL.into_iter().find(|by| by.name() == name).ok_or("no such group")
+    })
+}
+
+/// Reads the table of prices that is named, else the one that the environment names.
+pub(super) fn prices(named: Option<&Utf8Path>) -> Result<Option<Prices>, Failure> {
+    let (path, from) = match (named, environment::get(environment::PRICES)) {
+        (Some(path), _) => (path.to_owned(), "--prices"),
+        (None, Some(path)) => (Utf8PathBuf::from(path), environment::PRICES),
+        (None, None) => return Ok(None),
+    };
+    let failed = |reason: String| {
+        Failure::usage(format!("`{path}` is no table of prices: {reason}"))
+            .hint(format!("its form is in the README under \"Costs\"; `{from}` names the file"))
+    };
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Failure::usage(format!("cannot read `{path}`: {error}"))
+            .hint(format!("`{from}` names a file with the prices of tokens"))
+    })?;
+    Prices::parse(&text).map(Some).map_err(|error| failed(error.to_string()))
+}
+
+/// Prints the scores, with the usual groups.
 pub(super) fn print(view: &RunView, json: bool) {
+    show(view, &ReportOptions::default(), json);
+}
+
+fn show(view: &RunView, options: &ReportOptions, json: bool) {
     if json {
-        data(&report::json(view).to_string());
+        data(&report::json(view, options).to_string());
         return;
     }
     let (width, colour) = super::terminal();
-    data(&report::terminal(view, width, colour));
+    data(&report::terminal(view, options, width, colour));
 }
 
-/// Returns what the program exits with: 1 where trials are lost or unjudged.
+/// Returns what the program exits with: 1 where trials are lost or unjudged, or stored
+/// files cannot be read.
 pub(super) fn code(view: &RunView) -> Code {
     let tally = view.tally();
-    if tally.lost + tally.unjudged > 0 { Code::Incomplete } else { Code::Done }
+    if tally.lost + tally.unjudged > 0 || !view.damaged.is_empty() {
+        Code::Incomplete
+    } else {
+        Code::Done
+    }
 }
 
 /// Reads what a report needs of a run.
@@ -51,29 +113,49 @@ pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
     let config = store.config()?;
     let tasks = config.tasks(&store.blobs())?;
     let running = store.is_being_written();
-    let mut index = store.index()?;
+    let mut index = store.survey()?;
     if running {
         for trial in index.trials.values_mut() {
-            trial.attempts.retain(|stored| stored.end.is_some());
+            trial.attempts.retain(|stored| stored.end.is_some() || stored.damage.is_some());
         }
     }
-    let verdicts: BTreeMap<(TrialId, u32), VerdictRecord> = store
-        .read_verdicts(&config.judge.name)?
-        .into_iter()
-        .map(|verdict| ((verdict.trial.clone(), verdict.attempt), verdict))
-        .collect();
+    let (judged, unreadable) = store.judged(&config.judge.name)?;
+    let mut verdicts: HashMap<TrialId, Vec<Judged>> = HashMap::new();
+    for verdict in judged {
+        match verdicts.get_mut(&verdict.trial) {
+            Some(known) => known.push(verdict),
+            None => drop(verdicts.insert(verdict.trial.clone(), vec![verdict])),
+        }
+    }
     let mut planned = runner::trials(&config, &tasks);
     // The plan's order is the one in which trials begin; people look for a task.
     planned.sort_by(|a, b| place(a).cmp(&place(b)));
     let label = label(store, &config, &planned);
+    let damaged = damaged(&config, &index, &unreadable);
     let trials = planned
         .into_iter()
         .filter_map(|id| {
             let known = index.trials.remove(&id).unwrap_or_default();
-            Some(trial(tasks.get(&id.task)?, id, &known, &verdicts))
+            let judged = verdicts.remove(&id).unwrap_or_default();
+            Some(trial(tasks.get(&id.task)?, id, &known, &judged))
         })
         .collect();
-    Ok(RunView { label, trials, running })
+    Ok(RunView { label, trials, running, damaged })
+}
+
+/// Says what cannot be read: transcripts, verdicts, and what stands where the plan has a
+/// folder of transcripts.
+fn damaged(config: &RunConfig, index: &Index, verdicts: &[Damaged]) -> Vec<String> {
+    let planned = |path: &&Utf8PathBuf| {
+        path.file_name().is_some_and(|name| {
+            config.conditions.contains_key(name)
+                || config.plan.tasks.iter().any(|task| task == name)
+                || name.parse::<Variant>().is_ok()
+        })
+    };
+    let strays = index.strays.iter().filter(planned);
+    let errors = index.damaged.iter().chain(verdicts).map(|damaged| damaged.error.to_string());
+    errors.chain(strays.map(|path| format!("`{path}` is not a folder of transcripts"))).collect()
 }
 
 /// Returns where a trial stands in lists: by task, then variant, then condition.
@@ -84,11 +166,14 @@ fn place(id: &TrialId) -> (&str, &Variant, &str, u32) {
 fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
     let variants: BTreeSet<&Variant> = planned.iter().map(|id| &id.variant).collect();
     let agents: Vec<&str> = config.conditions.values().map(|c| c.agent.as_str()).collect();
-    let models: Vec<&str> = config
+    let models: BTreeMap<String, String> = config
         .conditions
-        .values()
-        .filter_map(|condition| Some(condition.model.as_ref()?.name.as_str()))
+        .iter()
+        .filter_map(|(name, condition)| {
+            Some((name.clone(), condition.model.as_ref()?.name.clone()))
+        })
         .collect();
+    let names: Vec<&str> = models.values().map(String::as_str).collect();
     RunLabel {
         run: store.root().to_string(),
         suite: SuiteLabel {
@@ -98,7 +183,8 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         },
         variants: variants.into_iter().map(Variant::to_string).collect(),
         agent: agents.join(", "),
-        model: (!models.is_empty()).then(|| models.join(", ")),
+        model: (!names.is_empty()).then(|| names.join(", ")),
+        models,
         judge: config.judge.name.clone(),
         k: config.plan.k,
         seed: config.plan.seed,
@@ -106,15 +192,28 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
     }
 }
 
-fn trial(
-    task: &TaskData,
-    id: TrialId,
-    known: &Trial,
-    verdicts: &BTreeMap<(TrialId, u32), VerdictRecord>,
-) -> TrialView {
+fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> TrialView {
     let last = known.counted().or(known.attempts.last());
-    let verdict = last.and_then(|stored| verdicts.get(&(id.clone(), stored.attempt)));
+    // A later line for the same attempt replaces an earlier one.
+    let verdict =
+        last.and_then(|stored| verdicts.iter().rfind(|verdict| verdict.attempt == stored.attempt));
+    let milestones: Vec<String> =
+        task.milestones.iter().map(|milestone| milestone.id.clone()).collect();
+    let record = |found: &BTreeMap<String, bool>, names: &[String]| -> Vec<bool> {
+        if found.is_empty() {
+            return Vec::new();
+        }
+        names.iter().map(|name| found.get(name).copied().unwrap_or(false)).collect()
+    };
     TrialView {
+        attempts: known.attempts.iter().map(attempt).collect(),
+        verdict: verdict.map(|verdict| verdict.verdict),
+        reasons: verdict.map(|verdict| verdict.reasons.clone()).unwrap_or_default(),
+        milestones: verdict.map(|v| record(&v.milestones, &milestones)).unwrap_or_default(),
+        discovered: verdict
+            .map(|v| record(&v.discovered, &task.discovery_hosts))
+            .unwrap_or_default(),
+        judging: judging(verdicts),
         task: TaskLabel {
             title: task.title.clone(),
             scenario: task.scenario,
@@ -122,23 +221,38 @@ fn trial(
             domain: task.domain.clone(),
             language: task.language,
             factors: task.factors.clone(),
+            milestones,
+            discovery_hosts: task.discovery_hosts.clone(),
         },
-        attempts: known.attempts.iter().map(attempt).collect(),
-        verdict: verdict.map(|verdict| verdict.verdict),
-        reasons: verdict.map(|verdict| verdict.reasons.clone()).unwrap_or_default(),
         id,
     }
+}
+
+/// Sums up what judging a trial took, verdicts that were replaced included.
+fn judging(verdicts: &[Judged]) -> Judging {
+    let mut judging = Judging::default();
+    for verdict in verdicts {
+        judging.verdicts += 1;
+        judging.took_ms = judging.took_ms.saturating_add(verdict.took_ms());
+        for vote in &verdict.votes {
+            judging.vote(&vote.model, vote.usage);
+        }
+    }
+    judging
 }
 
 fn attempt(stored: &Stored) -> AttemptView {
     let end = stored.end.as_ref();
     AttemptView {
         outcome: stored.outcome(),
-        detail: end.and_then(|end| end.detail.clone()),
+        closed: end.is_some(),
+        detail: end.and_then(|end| end.detail.clone()).or_else(|| stored.damage.clone()),
         answer: end.and_then(|end| end.answer.clone()),
         rounds: end.map_or(0, |end| end.rounds),
         calls: end.map_or(0, |end| end.calls),
         usage: end.map(|end| end.usage).unwrap_or_default(),
         working_ms: end.map_or(0, |end| end.t.took_ms),
+        model_ms: end.map_or(0, |end| end.t.model_ms),
+        tools_ms: end.map_or(0, |end| end.t.tools_ms),
     }
 }

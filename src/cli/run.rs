@@ -12,6 +12,7 @@ use wildgym_tasks::{Factor, Suite, Task, Variant};
 use super::host::{Opened, open_gym, open_suite};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
+use crate::judge::stages;
 use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
 use crate::store::{
@@ -357,6 +358,7 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
         answer: task.meta.answer.clone(),
         milestones: task.meta.milestones.clone(),
         discovery_hosts: task.meta.discovery_hosts.clone(),
+        aliases: stages::aliases(&task.meta, &suite.sites),
         questions: variants(wanted, &task.meta.factors)
             .into_iter()
             .filter_map(|variant| {

@@ -12,10 +12,16 @@
 mod beta;
 mod estimators;
 mod interval;
+mod prices;
 mod scores;
+mod stages;
 mod tally;
+mod usage;
 
 pub use estimators::{avg, pass_at_k, pass_hat_k};
 pub use interval::{FEWEST_TASKS, METHOD, ci95};
+pub use prices::{BadPrices, Price, Prices};
 pub use scores::{ByK, Cell, Estimate, Scores, TaskCells};
+pub use stages::{Course, Discovery, Grid, Share, Survival};
 pub use tally::{State, Tally};
+pub use usage::{Bill, Judging, Rounds, Work};

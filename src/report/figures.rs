@@ -48,6 +48,18 @@ pub(super) fn mean(sum: u64, attempts: u64) -> String {
     format!("{}.{}", number(tenths / 10), tenths % 10)
 }
 
+/// Returns an amount of money: with two decimals, and below 1 with as many as show three
+/// digits that tell it from nothing (at most nine).
+pub(super) fn money(amount: f64) -> String {
+    let mut decimals = 2;
+    let mut scaled = amount.abs();
+    while scaled > 0.0 && scaled < 1.0 && decimals < 9 {
+        scaled *= 10.0;
+        decimals += 1;
+    }
+    format!("{amount:.decimals$}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +70,8 @@ mod tests {
         assert_eq!([counted(1, "trial"), counted(0, "trial")], ["1 trial", "0 trials"]);
         let times = [850, 4_299, 185_000, 7_640_000].map(duration);
         assert_eq!(times, ["850 ms", "4.2 s", "3 min 05 s", "2 h 07 min"]);
+        let amounts = [0.0, 12.345, 1.0, 0.0123, 0.000_045].map(money);
+        assert_eq!(amounts, ["0.00", "12.35", "1.00", "0.0123", "0.0000450"]);
         assert_eq!([mean(7, 2), mean(0, 0), mean(20, 3)], ["3.5", "0.0", "6.7"]);
     }
 }

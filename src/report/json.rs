@@ -5,19 +5,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::view::{RunView, TrialView};
+use super::groups::Grouping;
+use super::view::RunView;
+use super::{ReportOptions, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// Returns the report of a run.
 #[must_use]
-pub fn json(view: &RunView) -> Value {
+pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     let label = &view.label;
     let tally = view.tally();
-    let totals = view.totals();
+    let (milestones, discovery) = stages::json(view);
+    let prices = options.prices.as_ref();
     json!({
         "run": label.run,
         "trials": tally,
-        "scores": scores(view),
+        "scores": scores(view, options),
         "label": {
             "suite": {
                 "name": label.suite.name,
@@ -38,41 +41,35 @@ pub fn json(view: &RunView) -> Value {
             "attempts_by_outcome": view.outcomes(),
             "had_lost_been_fails": plain(&view.scores_had_lost_failed()),
             "intervals": METHOD,
+            "factors": "tasks that have the factor, in their full variant where they were tried in it",
+            "damaged": view.damaged,
         },
-        "usage": {
-            "attempts": totals.attempts,
-            "rounds": totals.rounds,
-            "calls": totals.calls,
-            "tokens": totals.usage,
-            "working_ms": totals.working_ms,
-        },
+        "milestones": milestones,
+        "discovery": discovery,
+        "usage": usage::json(view, prices),
+        "points": usage::points(view, prices),
     })
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group
-/// are left out, save the scenario and the variant.
-fn scores(view: &RunView) -> Value {
+/// are left out, save the scenario, the variant, the factors, and what was asked for.
+fn scores(view: &RunView, options: &ReportOptions) -> Value {
     let mut all = Map::new();
     all.insert("overall".to_owned(), value(&view.scores(|_| true)));
-    let mut group = |name: &str, always: bool, key: &dyn Fn(&TrialView) -> String| {
-        let names = view.groups(key);
-        if always || names.len() > 1 {
-            let scores = names.into_iter().map(|name| {
-                let scores = view.scores(|trial| key(trial) == name);
-                (name, value(&scores))
-            });
-            all.insert(name.to_owned(), Value::Object(scores.collect()));
+    for by in Grouping::ALL {
+        let groups = view.grouped(by);
+        let always = match by {
+            Grouping::Scenario | Grouping::Variant | Grouping::Factor => true,
+            Grouping::Condition | Grouping::Subset | Grouping::Domain | Grouping::Language => {
+                options.by.contains(&by)
+            }
+        };
+        if always || groups.len() > 1 {
+            let scores =
+                groups.into_iter().map(|group| (group.name, value(&view.scores_of(group.trials))));
+            all.insert(format!("by_{}", by.name()), Value::Object(scores.collect()));
         }
-    };
-    group("by_scenario", true, &|trial| trial.task.scenario.to_string());
-    group("by_condition", false, &|trial| trial.id.condition.clone());
-    group("by_variant", true, &|trial| trial.id.variant.to_string());
-    group("by_subset", false, &|trial| match &trial.task.subset {
-        Some(subset) => format!("{}/{subset}", trial.task.scenario),
-        None => trial.task.scenario.to_string(),
-    });
-    group("by_domain", false, &|trial| trial.task.domain.clone());
-    group("by_language", false, &|trial| trial.task.language.name().to_owned());
+    }
     Value::Object(all)
 }
 

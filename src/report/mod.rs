@@ -6,17 +6,21 @@
 //! tools or task files are neutralised before they reach a terminal.
 
 mod figures;
+mod groups;
 mod json;
 mod layout;
 mod listing;
 mod messages;
 mod sanitize;
+mod stages;
 mod table;
 mod terminal;
 mod transcript;
 mod unpassed;
+mod usage;
 mod view;
 
+pub use groups::Grouping;
 pub use json::json;
 pub use listing::listing;
 pub use messages::messages;
@@ -24,6 +28,19 @@ pub use sanitize::visible;
 pub use terminal::terminal;
 pub use transcript::{TranscriptOptions, transcript};
 pub use view::{AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView};
+
+use crate::metrics::Prices;
+
+/// What a report shows beside what it always shows.
+#[derive(Debug, Clone, Default)]
+pub struct ReportOptions {
+    /// What the rows of the table are grouped by; empty for the usual groups.
+    pub by: Vec<Grouping>,
+    /// Whether the table has a row for every number of trials from 1 to k.
+    pub all_k: bool,
+    /// What tokens cost; without it no cost is shown.
+    pub prices: Option<Prices>,
+}
 
 /// Looks a blob up by its digest.
 pub type Resolve<'a> = dyn Fn(&str) -> Option<Vec<u8>> + 'a;

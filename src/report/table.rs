@@ -7,36 +7,58 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::ReportOptions;
 use super::figures::{counted, number, rate};
+use super::groups::Grouping;
 use super::layout::Page;
 use super::sanitize::one_line;
-use super::view::{RunView, TrialView};
+use super::view::{RunView, TrialView, cells};
 use crate::metrics::{Cell, FEWEST_TASKS, METHOD};
 
-/// The scores: by scenario, by variant and condition where there are several, overall.
-pub(super) fn table(view: &RunView, page: Page) -> String {
-    let mut rows = vec![header(view)];
-    for scenario in view.groups(|trial| trial.task.scenario) {
-        rows.push(row(view, scenario.name(), |trial| trial.task.scenario == scenario));
+/// The scores of groups, and overall.
+pub(super) fn table(view: &RunView, options: &ReportOptions, page: Page) -> String {
+    let mut rows = vec![header(view, options)];
+    let mut few = false;
+    for by in groupings(view, options) {
+        for group in view.grouped(by) {
+            let name = match by {
+                Grouping::Scenario => group.name,
+                Grouping::Subset
+                | Grouping::Domain
+                | Grouping::Language
+                | Grouping::Factor
+                | Grouping::Variant
+                | Grouping::Condition => format!("{} {}", by.name(), one_line(&group.name, 120)),
+            };
+            few |= push(&mut rows, view, options, &name, &group.trials);
+        }
     }
-    let variants = view.groups(|trial| trial.id.variant.clone());
-    for variant in variants.iter().filter(|_| variants.len() > 1) {
-        rows.push(row(view, &format!("variant {variant}"), |trial| trial.id.variant == *variant));
-    }
-    let conditions = view.groups(|trial| trial.id.condition.clone());
-    for condition in conditions.iter().filter(|_| conditions.len() > 1) {
-        let name = format!("condition {}", one_line(condition, 60));
-        rows.push(row(view, &name, |trial| trial.id.condition == *condition));
-    }
-    rows.push(row(view, &format!("overall{}", unit(view)), |_| true));
+    let all: Vec<&TrialView> = view.trials.iter().collect();
+    push(&mut rows, view, options, &format!("overall{}", unit(view)), &all);
     let mut lines = page.table(&rows);
     let rule = "─".repeat(lines.first().map_or(0, |line| line.width()));
     lines.insert(1, rule.clone());
     // The last row is set apart from those that it sums up.
-    if let Some(last) = lines.iter().rposition(|line| line.starts_with("overall")) {
+    if let Some(last) = lines.iter().position(|line| line.starts_with("overall")) {
         lines.insert(last, rule);
     }
-    format!("{}\n{}\n", lines.join("\n"), legend(view))
+    format!("{}\n{}\n", lines.join("\n"), legend(view, options, few))
+}
+
+/// Returns what the rows are grouped by: as asked, else by scenario, and by variant and
+/// condition where there are several.
+fn groupings(view: &RunView, options: &ReportOptions) -> Vec<Grouping> {
+    if !options.by.is_empty() {
+        return options.by.clone();
+    }
+    let mut by = vec![Grouping::Scenario];
+    if view.groups(|trial| &trial.id.variant).len() > 1 {
+        by.push(Grouping::Variant);
+    }
+    if view.groups(|trial| &trial.id.condition).len() > 1 {
+        by.push(Grouping::Condition);
+    }
+    by
 }
 
 /// Returns whether the whole run has too few tasks for rates.
@@ -44,10 +66,19 @@ pub(super) fn is_small(view: &RunView) -> bool {
     view.groups(|trial| &trial.id.task).len() < FEWEST_TASKS
 }
 
-fn header(view: &RunView) -> Vec<String> {
+fn header(view: &RunView, options: &ReportOptions) -> Vec<String> {
     let mut header = vec![String::new(), "tasks".to_owned()];
-    header.extend(headings(view));
+    if by_k(view, options) {
+        header.extend(["k", "avg@k", "pass@k", "pass^k"].map(str::to_owned));
+    } else {
+        header.extend(headings(view));
+    }
     header
+}
+
+/// Returns whether every number of trials has a line of its own.
+fn by_k(view: &RunView, options: &ReportOptions) -> bool {
+    options.all_k && !is_small(view)
 }
 
 /// Returns the names of the three scores.
@@ -77,20 +108,37 @@ fn unit(view: &RunView) -> &'static str {
     }
 }
 
-fn row(view: &RunView, name: &str, wanted: impl Fn(&TrialView) -> bool + Copy) -> Vec<String> {
-    let scores = view.scores(wanted);
-    let mut row = vec![name.to_owned(), number(scores.tasks)];
-    if scores.tasks < FEWEST_TASKS {
-        row.extend(counts(&cells(view, wanted, false), view.label.k));
-    } else {
-        let at = scores.at_k();
-        row.extend([at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|estimate| rate(&estimate)));
+/// Adds the rows of a group: one, or one for each number of trials. Returns whether it has
+/// too few tasks for rates.
+fn push(
+    rows: &mut Vec<Vec<String>>,
+    view: &RunView,
+    options: &ReportOptions,
+    name: &str,
+    trials: &[&TrialView],
+) -> bool {
+    let scores = view.scores_of(trials.iter().copied());
+    let by_k = by_k(view, options);
+    let few = scores.tasks < FEWEST_TASKS;
+    let (mut name, mut tasks) = (name.to_owned(), number(scores.tasks));
+    let at = if few || !by_k { vec![scores.at_k()] } else { scores.by_k };
+    for at in at {
+        let mut row = vec![std::mem::take(&mut name), std::mem::take(&mut tasks)];
+        if by_k {
+            row.push(at.k.to_string());
+        }
+        if few {
+            row.extend(counts(&flat(trials.iter().copied(), false), view.label.k));
+        } else {
+            row.extend([at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|score| rate(&score)));
+        }
+        rows.push(row);
     }
-    row
+    few
 }
 
-fn cells(view: &RunView, wanted: impl Fn(&TrialView) -> bool, lost_fails: bool) -> Vec<Cell> {
-    view.cells(wanted, lost_fails).into_iter().flat_map(|task| task.0).collect()
+fn flat<'a>(trials: impl IntoIterator<Item = &'a TrialView>, lost_fails: bool) -> Vec<Cell> {
+    cells(trials, lost_fails).into_iter().flat_map(|task| task.0).collect()
 }
 
 /// Returns passed trials of judged ones, and tasks that passed at least once, and every
@@ -108,7 +156,7 @@ fn counts(cells: &[Cell], k: u32) -> [String; 3] {
 /// Returns the three scores of the run, had every lost trial been a fail.
 pub(super) fn had_lost_failed(view: &RunView) -> [String; 3] {
     if is_small(view) {
-        return counts(&cells(view, |_| true, true), view.label.k);
+        return counts(&flat(&view.trials, true), view.label.k);
     }
     let at = view.scores_had_lost_failed().at_k();
     [at.avg_at_k, at.pass_at_k, at.pass_hat_k].map(|estimate| {
@@ -118,16 +166,20 @@ pub(super) fn had_lost_failed(view: &RunView) -> [String; 3] {
 }
 
 /// Explains what the table shows and what it leaves out.
-fn legend(view: &RunView) -> String {
+fn legend(view: &RunView, options: &ReportOptions, few: bool) -> String {
     let mut out = String::new();
-    let scenarios = view.groups(|trial| trial.task.scenario);
-    let few = |scenario| view.scores(|trial| trial.task.scenario == scenario).tasks < FEWEST_TASKS;
     if is_small(view) {
         let unit = unit(view).trim_start_matches(", each task");
         let _ = writeln!(out, "passed: trials of those judged; at least once, always: tasks{unit}");
+        if options.all_k {
+            let _ = writeln!(
+                out,
+                "below {FEWEST_TASKS} tasks there are counts alone; `--json` has every k"
+            );
+        }
     } else {
         let _ = writeln!(out, "rates in percent; {METHOD}");
-        if scenarios.into_iter().any(few) {
+        if few {
             let _ = writeln!(
                 out,
                 "rows of fewer than {FEWEST_TASKS} tasks: trials passed; tasks passed at least \
@@ -135,8 +187,11 @@ fn legend(view: &RunView) -> String {
             );
         }
     }
+    if options.by.contains(&Grouping::Factor) {
+        let _ = writeln!(out, "factor rows: tasks that have it, in their full variant where tried");
+    }
     let k = view.label.k;
-    let short = cells(view, |_| true, false).iter().filter(|cell| cell.judged < k).count() as u64;
+    let short = flat(&view.trials, false).iter().filter(|cell| cell.judged < k).count() as u64;
     if short > 0 {
         let [_, once, always] = headings(view);
         let several = view.groups(|trial| &trial.id.variant).len() > 1;

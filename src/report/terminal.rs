@@ -7,11 +7,14 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::figures::{counted, duration, mean, number};
+use super::ReportOptions;
+use super::figures::{counted, number};
 use super::layout::Page;
 use super::sanitize::{one_line, visible};
+use super::stages::stages;
 use super::table::{had_lost_failed, headings, table};
 use super::unpassed::not_passed;
+use super::usage::usage;
 use super::view::{RunView, TrialView};
 use crate::metrics::State;
 
@@ -21,12 +24,13 @@ const VARIANTS: usize = 100;
 /// Returns the report of a run for a terminal of `width` columns; `usize::MAX` is for
 /// what is no terminal, where no line is wrapped.
 #[must_use]
-pub fn terminal(view: &RunView, width: usize, colour: bool) -> String {
+pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: bool) -> String {
     let page = Page::new(width, colour);
     let mut out = heading(view, page);
-    out.push_str(&table(view, page));
+    out.push_str(&table(view, options, page));
     out.push_str(&label(view, page));
-    out.push_str(&usage(view, page));
+    out.push_str(&usage(view, options.prices.as_ref(), page));
+    out.push_str(&stages(view, page));
     out.push_str(&not_passed(view, page));
     out.push_str(&next_steps(view, page));
     out
@@ -89,6 +93,11 @@ fn label(view: &RunView, page: Page) -> String {
     if !outcomes.is_empty() {
         out.push_str(&page.entry("attempts", &outcomes));
     }
+    if !view.damaged.is_empty() {
+        let count = counted(view.damaged.len() as u64, "stored file");
+        let lines = [format!("{count} cannot be read; what they held is missing here")];
+        out.push_str(&page.entry("damaged", &lines));
+    }
     out
 }
 
@@ -116,30 +125,6 @@ fn states(view: &RunView) -> Vec<String> {
         let _ = write!(last, " of {}", counted(u64::from(tally.total()), "trial"));
     }
     parts
-}
-
-/// What the attempts took.
-fn usage(view: &RunView, page: Page) -> String {
-    let totals = view.totals();
-    let (attempts, tokens) = (totals.attempts, totals.usage);
-    if attempts == 0 {
-        return String::new();
-    }
-    let rounds = format!("{} rounds an attempt", mean(totals.rounds, attempts));
-    let calls = format!("{} calls an attempt", mean(totals.calls, attempts));
-    let mut out = page.entry("work", &[rounds, calls]);
-    if tokens.total() > 0 {
-        let parts = [
-            format!("{} in ({} cached)", number(tokens.input), number(tokens.cached)),
-            format!("{} out ({} reasoning)", number(tokens.output), number(tokens.reasoning)),
-            format!("{} an attempt", number(tokens.total() / attempts)),
-        ];
-        out.push_str(&page.entry("tokens", &parts));
-    }
-    let all = format!("{} of work", duration(totals.working_ms));
-    let each = format!("{} an attempt", duration(totals.working_ms / attempts));
-    out.push_str(&page.entry("time", &[all, each]));
-    out
 }
 
 /// Names the commands that come next.

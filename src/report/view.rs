@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wildgym_tasks::scenario::Language;
-use wildgym_tasks::{Factor, Scenario};
+use wildgym_tasks::{Factor, Scenario, Variant};
 
-use crate::metrics::{Cell, Scores, State, Tally, TaskCells};
+use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
 use crate::verdict::Verdict;
 
@@ -18,6 +18,9 @@ pub struct RunView {
     pub trials: Vec<TrialView>,
     /// Whether a process works on the run: a trial without an attempt may have begun.
     pub running: bool,
+    /// Stored files that cannot be read, each with what is wrong: what they held is
+    /// missing in the report.
+    pub damaged: Vec<String>,
 }
 
 /// What was run: everything that a score must not be quoted without.
@@ -33,6 +36,8 @@ pub struct RunLabel {
     pub agent: String,
     /// Name of the model, where there is one.
     pub model: Option<String>,
+    /// Name of the model by condition, where there is one.
+    pub models: BTreeMap<String, String>,
     /// Name of the judge; `exact` is the one without a model.
     pub judge: String,
     /// Trials per task, variant and condition.
@@ -69,6 +74,10 @@ pub struct TaskLabel {
     pub language: Language,
     /// How the task is de-idealised.
     pub factors: BTreeSet<Factor>,
+    /// Its milestones, in order.
+    pub milestones: Vec<String>,
+    /// Its discovery hosts.
+    pub discovery_hosts: Vec<String>,
 }
 
 /// A planned trial.
@@ -84,6 +93,12 @@ pub struct TrialView {
     pub verdict: Option<Verdict>,
     /// The verdict's reasons.
     pub reasons: Vec<String>,
+    /// Whether each milestone of the task was reached; empty where nobody looked.
+    pub milestones: Vec<bool>,
+    /// Whether each discovery host of the task was found; empty where nobody looked.
+    pub discovered: Vec<bool>,
+    /// What judging took, all verdicts on the trial together.
+    pub judging: Judging,
 }
 
 /// A finished attempt.
@@ -91,6 +106,8 @@ pub struct TrialView {
 pub struct AttemptView {
     /// How it ended.
     pub outcome: Outcome,
+    /// Whether its transcript is closed. If not, the sums below are unknown and zero.
+    pub closed: bool,
     /// What explains the outcome.
     pub detail: Option<String>,
     /// The final answer, where there is one.
@@ -103,6 +120,25 @@ pub struct AttemptView {
     pub usage: Usage,
     /// Working time in milliseconds.
     pub working_ms: u64,
+    /// The part of it that went into waiting for the model.
+    pub model_ms: u64,
+    /// The part of it that went into rounds of calls.
+    pub tools_ms: u64,
+}
+
+impl AttemptView {
+    /// Returns what the attempt took.
+    pub(super) fn work(&self) -> Work {
+        Work {
+            attempts: 1,
+            rounds: u64::from(self.rounds),
+            calls: u64::from(self.calls),
+            usage: self.usage,
+            working_ms: self.working_ms,
+            model_ms: self.model_ms,
+            tools_ms: self.tools_ms,
+        }
+    }
 }
 
 impl TrialView {
@@ -162,35 +198,18 @@ impl RunView {
     /// Scores the trials that `wanted` chooses, with the task as the unit.
     #[must_use]
     pub fn scores(&self, wanted: impl Fn(&TrialView) -> bool) -> Scores {
-        self.score(wanted, false)
+        self.scores_of(self.trials.iter().filter(|trial| wanted(trial)))
     }
 
-    /// The same, had every lost trial been a fail.
+    /// Scores some trials, with the task as the unit.
+    pub(super) fn scores_of<'a>(&self, trials: impl IntoIterator<Item = &'a TrialView>) -> Scores {
+        Scores::of(&cells(trials, false), self.label.k)
+    }
+
+    /// Scores all trials, had every lost one been a fail.
     #[must_use]
     pub fn scores_had_lost_failed(&self) -> Scores {
-        self.score(|_| true, true)
-    }
-
-    fn score(&self, wanted: impl Fn(&TrialView) -> bool, lost_fails: bool) -> Scores {
-        Scores::of(&self.cells(wanted, lost_fails), self.label.k)
-    }
-
-    /// Returns the counts of the chosen trials by task, variant and condition.
-    pub(super) fn cells(
-        &self,
-        wanted: impl Fn(&TrialView) -> bool,
-        lost_fails: bool,
-    ) -> Vec<TaskCells> {
-        let mut tasks: BTreeMap<&str, BTreeMap<(&str, String), Cell>> = BTreeMap::new();
-        for trial in self.trials.iter().filter(|trial| wanted(trial)) {
-            let key = (trial.id.condition.as_str(), trial.id.variant.to_string());
-            let cell = tasks.entry(&trial.id.task).or_default().entry(key).or_default();
-            let state = trial.state();
-            let counts = state.is_judged() || (lost_fails && state == State::Lost);
-            cell.judged += u32::from(counts);
-            cell.passed += u32::from(state == State::Pass);
-        }
-        tasks.into_values().map(|cells| TaskCells(cells.into_values().collect())).collect()
+        Scores::of(&cells(&self.trials, true), self.label.k)
     }
 
     /// Returns the different values that `key` gives for the trials, in order.
@@ -206,32 +225,21 @@ impl RunView {
         }
         outcomes
     }
-
-    /// Returns the sums over all attempts.
-    pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        for attempt in self.trials.iter().flat_map(|trial| &trial.attempts) {
-            totals.attempts += 1;
-            totals.rounds += u64::from(attempt.rounds);
-            totals.calls += u64::from(attempt.calls);
-            totals.usage.add(attempt.usage);
-            totals.working_ms = totals.working_ms.saturating_add(attempt.working_ms);
-        }
-        totals
-    }
 }
 
-/// Sums over attempts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    /// Number of attempts.
-    pub(super) attempts: u64,
-    /// Their rounds.
-    pub(super) rounds: u64,
-    /// Their tool calls.
-    pub(super) calls: u64,
-    /// Their tokens.
-    pub(super) usage: Usage,
-    /// Their working time in milliseconds.
-    pub(super) working_ms: u64,
+/// Returns the counts of trials by task, variant and condition.
+pub(super) fn cells<'a>(
+    trials: impl IntoIterator<Item = &'a TrialView>,
+    lost_fails: bool,
+) -> Vec<TaskCells> {
+    let mut tasks: BTreeMap<&str, BTreeMap<(&str, &Variant), Cell>> = BTreeMap::new();
+    for trial in trials {
+        let key = (trial.id.condition.as_str(), &trial.id.variant);
+        let cell = tasks.entry(&trial.id.task).or_default().entry(key).or_default();
+        let state = trial.state();
+        let counts = state.is_judged() || (lost_fails && state == State::Lost);
+        cell.judged += u32::from(counts);
+        cell.passed += u32::from(state == State::Pass);
+    }
+    tasks.into_values().map(|cells| TaskCells(cells.into_values().collect())).collect()
 }

@@ -12,7 +12,7 @@ use super::event::{Event, Stop, Stopper};
 use super::execute::{Attempt, execute};
 use super::plan::trials;
 use crate::agent::Agent;
-use crate::judge;
+use crate::judge::{self, Reached, Stages};
 use crate::record::{Lost, Outcome, OutcomeRecord, Times, TrialId};
 use crate::store::{RunConfig, Store, StoreError, TaskData, Verdicts};
 use crate::verdict::VerdictRecord;
@@ -55,6 +55,7 @@ pub struct Summary {
 struct Shared {
     batch: Batch,
     tasks: BTreeMap<String, TaskData>,
+    stages: BTreeMap<String, Stages>,
     verdicts: Verdicts,
     /// Attempts in a row that the endpoint broke.
     broken: AtomicUsize,
@@ -75,7 +76,8 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
         .map(|verdict| (verdict.trial, verdict.attempt))
         .collect();
     let (verdicts, broken) = (batch.store.verdicts(&judge)?, AtomicUsize::new(0));
-    let shared = Arc::new(Shared { batch, tasks, verdicts, broken });
+    let stages = Stages::of_run(&batch.config, &tasks)?;
+    let shared = Arc::new(Shared { batch, tasks, stages, verdicts, broken });
     let mut left = Vec::new();
     for trial in &plan {
         let known = index.trials.get(trial);
@@ -217,14 +219,19 @@ impl Shared {
         let blobs = self.batch.store.blobs();
         let answer = end.answer.as_ref().map(|body| blobs.text(body)).transpose()?;
         let (verdict, reasons) = judge::exact::judge(&task.answer, &end.outcome, answer.as_deref());
+        let reached = match self.stages.get(&trial.task) {
+            Some(stages) => stages.read(&self.batch.store, trial, attempt)?,
+            None => Reached::default(),
+        };
         self.verdicts.append(&VerdictRecord {
             format: crate::record::FORMAT,
             trial: trial.clone(),
             attempt,
             verdict,
             reasons,
-            milestones: BTreeMap::new(),
-            discovered: BTreeMap::new(),
+            milestones: reached.milestones,
+            steps: reached.steps,
+            discovered: reached.discovered,
             votes: Vec::new(),
             t: Times::default(),
         })?;

@@ -122,7 +122,9 @@ fn close(
 ) -> Result<OutcomeRecord, StoreError> {
     let toolbox = episode.toolbox.clone();
     let (rounds, calls, usage) = (episode.rounds, episode.calls, episode.usage);
-    let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    let spent = episode.spent(took);
+    let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let (took_ms, model_ms, tools_ms) = (ms(took), ms(spent.model), ms(spent.tools));
     let transcript = episode.transcript();
     let files = files(&toolbox.sandbox().workspace, transcript)?;
     let answer: Option<Body> = ending.answer.map(|answer| transcript.body(answer)).transpose()?;
@@ -135,7 +137,7 @@ fn close(
         usage,
         clock: toolbox.sandbox().clock.now(),
         files,
-        t: Times { at_ms: transcript.at_ms(), took_ms, ..Times::default() },
+        t: Times { at_ms: transcript.at_ms(), took_ms, model_ms, tools_ms, ..Times::default() },
     };
     transcript.append(&Record::Outcome(end.clone()))?;
     Ok(end)

@@ -83,6 +83,9 @@ pub struct TaskData {
     /// Hosts whose first visit counts as finding a tool.
     #[serde(default)]
     pub discovery_hosts: Vec<String>,
+    /// Other names of hosts that milestones and discovery name: the name to the host.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub aliases: BTreeMap<String, String>,
     /// What is asked, by variant: all variants that the run plans.
     #[serde(default)]
     pub questions: BTreeMap<String, String>,

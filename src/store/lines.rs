@@ -15,8 +15,9 @@ const TAIL: u64 = 16 << 10;
 
 /// Reads every complete line; what follows the last newline does not count.
 pub(super) fn read<T: DeserializeOwned>(path: &Utf8Path) -> Result<Vec<T>, StoreError> {
-    check_format(path)?;
-    let bytes = fs::read(path).map_err(StoreError::io(path))?;
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes).map_err(StoreError::io(path))?;
+    check_format(path, &bytes)?;
     complete(&bytes)
         .enumerate()
         .map(|(index, line)| {
@@ -29,39 +30,17 @@ pub(super) fn read<T: DeserializeOwned>(path: &Utf8Path) -> Result<Vec<T>, Store
         .collect()
 }
 
-/// Refuses what is no regular file, and what a newer program wrote: the first line says
-/// its format, in transcripts and in verdicts.
-pub(super) fn check_format(path: &Utf8Path) -> Result<(), StoreError> {
-    /// The one field that every version has.
-    #[derive(Deserialize)]
-    struct Version {
-        format: u32,
-    }
-    let kind = fs::symlink_metadata(path).map_err(StoreError::io(path))?;
-    if !kind.is_file() {
-        return Err(StoreError::Corrupt {
-            path: path.to_owned(),
-            line: 0,
-            reason: "it is not a regular file".to_owned(),
-        });
-    }
-    let file = File::open(path).map_err(StoreError::io(path))?;
-    let mut first = Vec::new();
-    let read = BufReader::new(file).take(TAIL).read_until(b'\n', &mut first);
-    read.map_err(StoreError::io(path))?;
-    match serde_json::from_slice::<Version>(&first) {
-        Ok(version) if version.format > FORMAT => {
-            Err(StoreError::Newer { path: path.to_owned(), found: version.format, known: FORMAT })
-        }
-        // A first line that is torn or damaged is for the reader of the lines to judge.
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-/// Returns the last complete line, reading only the end of the file.
+/// Returns the last complete line of a file, reading of a long one only its beginning,
+/// which says the format, and its end.
 pub(super) fn last(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
-    let mut file = File::open(path).map_err(StoreError::io(path))?;
+    let mut file = open(path)?;
     let length = file.metadata().map_err(StoreError::io(path))?.len();
+    let mut first = Vec::new();
+    (&mut file).take(TAIL).read_to_end(&mut first).map_err(StoreError::io(path))?;
+    check_format(path, &first)?;
+    if length <= TAIL {
+        return Ok(complete(&first).next_back().map(<[u8]>::to_vec));
+    }
     let mut wanted = TAIL;
     loop {
         let from = length.saturating_sub(wanted);
@@ -76,6 +55,58 @@ pub(super) fn last(path: &Utf8Path) -> Result<Option<Vec<u8>>, StoreError> {
             return Ok(complete(&bytes).next_back().map(<[u8]>::to_vec));
         }
         wanted = wanted.saturating_mul(8);
+    }
+}
+
+/// Reads complete lines one after the other, so that a long file is never in memory as a
+/// whole, and gives each to `take` with its number, from 1.
+pub(super) fn each(path: &Utf8Path, mut take: impl FnMut(usize, &[u8])) -> Result<(), StoreError> {
+    let mut file = BufReader::with_capacity(1 << 18, open(path)?);
+    let (mut line, mut number) = (Vec::new(), 0);
+    loop {
+        line.clear();
+        file.read_until(b'\n', &mut line).map_err(StoreError::io(path))?;
+        if line.pop() != Some(b'\n') {
+            return Ok(());
+        }
+        number += 1;
+        if number == 1 {
+            check_format(path, &line)?;
+        }
+        if !line.is_empty() {
+            take(number, &line);
+        }
+    }
+}
+
+/// Opens a regular file and nothing else: a pipe would wait for ever.
+fn open(path: &Utf8Path) -> Result<File, StoreError> {
+    let kind = fs::symlink_metadata(path).map_err(StoreError::io(path))?;
+    if !kind.is_file() {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            line: 0,
+            reason: "it is not a regular file".to_owned(),
+        });
+    }
+    File::open(path).map_err(StoreError::io(path))
+}
+
+/// Refuses what a newer program wrote: the first line says its format, in transcripts and
+/// in verdicts. `bytes` begin with that line.
+fn check_format(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
+    /// The one field that every version has.
+    #[derive(Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    match serde_json::from_slice::<Version>(first) {
+        Ok(version) if version.format > FORMAT => {
+            Err(StoreError::Newer { path: path.to_owned(), found: version.format, known: FORMAT })
+        }
+        // A first line that is torn or damaged is for the reader of the lines to judge.
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -116,6 +147,9 @@ mod tests {
         for (content, count, end, why) in table {
             fs::write(&path, &content).unwrap();
             assert_eq!(read::<serde_json::Value>(&path).unwrap().len(), count, "{why}");
+            let mut each_one = 0;
+            each(&path, |_, _| each_one += 1).unwrap();
+            assert_eq!(each_one, count, "{why}");
             let got = last(&path).unwrap().map(|line| String::from_utf8(line).unwrap());
             assert!(got == end, "{why}");
             cut_torn_end(&path).unwrap();

@@ -17,6 +17,7 @@
 mod blobs;
 mod config;
 mod index;
+mod judged;
 mod lines;
 mod lock;
 mod transcript;
@@ -31,7 +32,8 @@ pub use config::{
     BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef, TaskData,
     ToolsRef,
 };
-pub use index::{Index, Stored, Trial};
+pub use index::{Damaged, Index, Stored, Trial};
+pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
 pub use transcript::Transcript;
 pub use verdicts::Verdicts;
@@ -169,8 +171,18 @@ impl Store {
         Blobs::new(&self.root)
     }
 
-    /// Finds every attempt and how it ended.
+    /// Finds every attempt and how it ended; damage is an error, for what goes on with a
+    /// run must not take a finished attempt for one that is not.
     pub fn index(&self) -> Result<Index, StoreError> {
+        let mut index = self.survey()?;
+        if index.damaged.is_empty() {
+            return Ok(index);
+        }
+        Err(index.damaged.swap_remove(0).error)
+    }
+
+    /// Finds every attempt and how it ended, and what is damaged.
+    pub fn survey(&self) -> Result<Index, StoreError> {
         Index::read(&self.root)
     }
 

@@ -1,4 +1,5 @@
 //! Whole outputs, kept as snapshots: what changes in them is seen in the diff.
 
 mod run;
+mod taken;
 mod trial;

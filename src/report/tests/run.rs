@@ -7,14 +7,20 @@ use unicode_width::UnicodeWidthStr;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
-use crate::metrics::State;
+use crate::metrics::{Judging, State};
 use crate::record::{Body, Limit, Lost, Outcome, TrialId, Usage};
 use crate::report::{
-    AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView, json, listing, terminal,
+    AttemptView, ReportOptions, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView, json, listing,
+    terminal,
 };
 use crate::verdict::Verdict;
 
-fn run(k: u32, trials: Vec<TrialView>) -> RunView {
+/// The report for people, with the usual groups and without prices.
+pub(super) fn show(view: &RunView, width: usize, colour: bool) -> String {
+    terminal(view, &ReportOptions::default(), width, colour)
+}
+
+pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
     let suite = SuiteLabel {
         name: "starter".into(),
         version: "0.1.0".into(),
@@ -27,28 +33,32 @@ fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         variants: variants.into_iter().map(Variant::to_string).collect(),
         agent: "react".into(),
         model: Some("qwen3-32b".into()),
+        models: [("base".to_owned(), "qwen3-32b".to_owned())].into(),
         judge: "exact".into(),
         k,
         seed: 7,
         web: "hermetic".into(),
     };
-    RunView { label, trials, running: false }
+    RunView { label, trials, running: false, damaged: Vec::new() }
 }
 
-fn attempt(outcome: Outcome) -> AttemptView {
+pub(super) fn attempt(outcome: Outcome) -> AttemptView {
     let usage = Usage { input: 12_000, output: 1_500, cached: 9_000, reasoning: 700 };
     AttemptView {
         outcome,
+        closed: true,
         detail: None,
         answer: None,
         rounds: 7,
         calls: 9,
         usage,
         working_ms: 61_500,
+        model_ms: 50_000,
+        tools_ms: 9_000,
     }
 }
 
-fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView {
+pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView {
     let id =
         TrialId { condition: "base".into(), task: task.into(), variant: Variant::default(), k };
     let label = TaskLabel {
@@ -58,6 +68,8 @@ fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView 
         domain: "transport".into(),
         language: Language::En,
         factors: BTreeSet::from([Factor::DirtyData]),
+        milestones: Vec::new(),
+        discovery_hosts: Vec::new(),
     };
     let reasons = match verdict {
         Verdict::Pass => vec!["the same number".to_owned()],
@@ -67,10 +79,19 @@ fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) -> TrialView 
     };
     let mut attempts = vec![attempt(Outcome::Answered)];
     attempts[0].answer = Some(Body::Inline("1482,\nincluding the ferry\u{1b}[2J".into()));
-    TrialView { id, task: label, attempts, verdict: Some(verdict), reasons }
+    TrialView {
+        id,
+        task: label,
+        attempts,
+        verdict: Some(verdict),
+        reasons,
+        milestones: Vec::new(),
+        discovered: Vec::new(),
+        judging: Judging::default(),
+    }
 }
 
-fn four_tasks(passes: impl Fn(usize, u32) -> bool) -> Vec<TrialView> {
+pub(super) fn four_tasks(passes: impl Fn(usize, u32) -> bool) -> Vec<TrialView> {
     let tasks = [
         ("ctu-tariff", Scenario::ComplexToolUse),
         ("da-invoices", Scenario::DataAnalysis),
@@ -88,7 +109,7 @@ fn four_tasks(passes: impl Fn(usize, u32) -> bool) -> Vec<TrialView> {
 }
 
 /// A run in which everything happened that can.
-fn mixed() -> RunView {
+pub(super) fn mixed() -> RunView {
     let mut trials = four_tasks(|task, k| task < 2 || k == 1);
     trials[1].verdict = Some(Verdict::Degraded);
     trials[1].reasons = vec!["guessed a parameter".into()];
@@ -112,7 +133,7 @@ fn mixed() -> RunView {
     run(3, trials)
 }
 
-fn twelve() -> RunView {
+pub(super) fn twelve() -> RunView {
     let trials = (0u32..12).flat_map(|task| {
         (1..=3).map(move |k| {
             let verdict = if task % 4 < k { Verdict::Pass } else { Verdict::Fail };
@@ -124,16 +145,16 @@ fn twelve() -> RunView {
 
 #[test]
 fn all_passed() {
-    assert_snapshot!(terminal(&run(3, four_tasks(|_, _| true)), 80, false));
+    assert_snapshot!(show(&run(3, four_tasks(|_, _| true)), 80, false));
 }
 
 #[test]
 fn everything_happened() {
     let view = mixed();
-    assert_snapshot!("everything_happened_80", terminal(&view, 80, false));
-    assert_snapshot!("everything_happened_120", terminal(&view, 120, false));
-    assert_snapshot!("everything_happened_piped", terminal(&view, usize::MAX, false));
-    assert_json_snapshot!("everything_happened_json", json(&view));
+    assert_snapshot!("everything_happened_80", show(&view, 80, false));
+    assert_snapshot!("everything_happened_120", show(&view, 120, false));
+    assert_snapshot!("everything_happened_piped", show(&view, usize::MAX, false));
+    assert_json_snapshot!("everything_happened_json", json(&view, &ReportOptions::default()));
 }
 
 #[test]
@@ -167,11 +188,11 @@ fn a_run_that_goes_on_shows_what_is_judged_so_far() {
         trial.verdict = None;
     }
     view.running = true;
-    let text = terminal(&view, 80, false);
+    let text = show(&view, 80, false);
     assert!(text.contains("4 running or not begun of 12 trials"), "{text}");
     assert!(text.contains("ctu-tariff/full   1/2 of 3  fail"), "{text}");
     view.running = false;
-    assert!(terminal(&view, 80, false).contains("4 not begun of 12 trials"));
+    assert!(show(&view, 80, false).contains("4 not begun of 12 trials"));
 }
 
 #[test]
@@ -181,9 +202,9 @@ fn an_idealised_run_says_so() {
         trial.id.variant = Variant::ideal([Factor::Bias]);
     }
     let view = run(3, trials);
-    let text = terminal(&view, 80, false);
+    let text = show(&view, 80, false);
     assert_eq!(text.lines().next(), Some("starter 0.1.0 · variants ideal-bias"));
-    let json = json(&view);
+    let json = json(&view, &ReportOptions::default());
     assert_eq!(json["label"]["variants"], serde_json::json!(["ideal-bias"]));
     assert_eq!(json["scores"]["by_variant"]["ideal-bias"]["avg_at_k"]["value"], 1.0);
 }
@@ -196,7 +217,7 @@ fn many_variants_keep_to_the_page() {
         trial.id.variant = variant;
         trial
     });
-    let text = terminal(&run(1, trials.collect()), 100, false);
+    let text = show(&run(1, trials.collect()), 100, false);
     let first = text.lines().next().unwrap();
     assert!(first.ends_with(", … 256 in all") && first.width() <= 100, "{first}");
     let lines = text.lines().skip(1).filter(|line| !line.starts_with("variant"));
@@ -244,14 +265,14 @@ fn reasons_explain_what_the_state_does_not() {
 #[test]
 fn no_trials() {
     let view = run(3, Vec::new());
-    assert_snapshot!("no_trials", terminal(&view, 80, false));
-    assert_json_snapshot!("no_trials_json", json(&view));
+    assert_snapshot!("no_trials", show(&view, 80, false));
+    assert_json_snapshot!("no_trials_json", json(&view, &ReportOptions::default()));
 }
 
 #[test]
 fn twelve_tasks_have_intervals() {
-    assert_snapshot!("twelve_tasks", terminal(&twelve(), 80, false));
-    let json = json(&twelve());
+    assert_snapshot!("twelve_tasks", show(&twelve(), 80, false));
+    let json = json(&twelve(), &ReportOptions::default());
     assert_json_snapshot!("twelve_tasks_json", json["scores"]["overall"]);
 }
 
@@ -269,8 +290,8 @@ fn variants_and_conditions_have_rows_of_their_own() {
     trials.extend(ideal);
     trials.extend(faulty);
     let view = run(3, trials);
-    assert_snapshot!("variants", terminal(&view, 100, false));
-    let scores = json(&view)["scores"].clone();
+    assert_snapshot!("variants", show(&view, 100, false));
+    let scores = json(&view, &ReportOptions::default())["scores"].clone();
     assert_eq!(scores["by_variant"]["full"]["avg_at_k"]["value"], 13.0 / 24.0);
     assert_eq!(scores["by_condition"]["faulty"]["pass_hat_k"]["value"], 0.0);
     assert_eq!(scores["by_variant"]["ideal-tool-discovery+dirty-data"]["pass_hat_k"]["value"], 1.0);
@@ -285,17 +306,17 @@ fn wide_characters_keep_the_columns() {
         trial.task.language = Language::Zh;
         trial.reasons = vec!["答案与参考不同：列出了两个候选，其中一个可能是正确的".into()];
     }
-    let text = terminal(&run(1, trials), 80, false);
+    let text = show(&run(1, trials), 80, false);
     assert_snapshot!(text);
 }
 
 #[test]
 fn colour_only_adds_escapes() {
     let view = mixed();
-    let coloured = terminal(&view, 80, true);
+    let coloured = show(&view, 80, true);
     let plain = coloured.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
     assert_ne!(coloured, plain);
-    assert_eq!(plain, terminal(&view, 80, false));
+    assert_eq!(plain, show(&view, 80, false));
     let foreign = plain.chars().filter(|letter| letter.is_control() && *letter != '\n').count();
     assert_eq!(foreign, 0, "no escape of a task or an endpoint gets through");
 }
@@ -303,6 +324,6 @@ fn colour_only_adds_escapes() {
 #[test]
 fn no_width_makes_it_fail() {
     for width in [0, 1, 59, 60, 1000, usize::MAX] {
-        assert!(terminal(&mixed(), width, false).contains("overall"), "{width}");
+        assert!(show(&mixed(), width, false).contains("overall"), "{width}");
     }
 }

@@ -227,6 +227,7 @@ fn a_transcript_reads_from_top_to_bottom() {
         verdict: Verdict::Fail,
         reasons: vec!["the answer is not just a number with its unit".into()],
         milestones: std::collections::BTreeMap::new(),
+        steps: std::collections::BTreeMap::new(),
         discovered: std::collections::BTreeMap::new(),
         votes: Vec::new(),
         t: Times::default(),
