@@ -1,12 +1,12 @@
 //! The scripted model as a program of its own, for tests that kill the gym.
 //!
 //! ```text
-//! scripted-model [--port N] [--wait-ms N] [--rounds N] [--log FILE]
+//! scripted-model [--port N] [--wait-ms N] [--rounds N] [--tool NAME --arguments JSON] [--log FILE]
 //! ```
 //!
 //! Prints its base URL, then answers until it is killed: every round but the last with
-//! a call of an offered tool, the last (the second, unless `--rounds` says another)
-//! with a final answer. Each request appends a line of JSON to the log before it is
+//! a call of the named tool, else of one that is offered; the last (the second, unless
+//! `--rounds` says another) with a final answer. Each request appends a line of JSON to the log before it is
 //! answered: `n`, `trial` (the header `x-wildgym-trial`, or null), `key` (the start of
 //! the first message of the user), `round`, `violations`.
 
@@ -21,11 +21,20 @@ struct Arguments {
     port: u16,
     wait: Duration,
     rounds: usize,
+    tool: Option<String>,
+    arguments: Value,
     log: Option<File>,
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let mut read = Arguments { port: 0, wait: Duration::ZERO, rounds: 2, log: None };
+    let mut read = Arguments {
+        port: 0,
+        wait: Duration::ZERO,
+        rounds: 2,
+        tool: None,
+        arguments: json!({}),
+        log: None,
+    };
     let mut given = std::env::args().skip(1);
     while let Some(name) = given.next() {
         let value = given.next().ok_or_else(|| format!("`{name}` needs a value"))?;
@@ -34,6 +43,11 @@ fn arguments() -> Result<Arguments, String> {
             "--port" => read.port = value.parse().map_err(|_| format!("`{value}` is no port"))?,
             "--wait-ms" => read.wait = Duration::from_millis(number()?),
             "--rounds" => read.rounds = usize::try_from(number()?).unwrap_or(usize::MAX),
+            "--tool" => read.tool = Some(value),
+            "--arguments" => {
+                read.arguments = serde_json::from_str(&value)
+                    .map_err(|error| format!("`{value}` is no JSON: {error}"))?;
+            }
             "--log" => {
                 let file = OpenOptions::new().create(true).append(true).open(&value);
                 read.log = Some(file.map_err(|error| format!("cannot open `{value}`: {error}"))?);
@@ -44,11 +58,14 @@ fn arguments() -> Result<Arguments, String> {
     Ok(read)
 }
 
-fn script(request: &Request, rounds: usize) -> Response {
+fn script(request: &Request, rounds: usize, call: Option<&(String, Value)>) -> Response {
     if request.round >= rounds {
         return final_answer("42");
     }
     let id = format!("call{:04}", request.round);
+    if let Some((name, arguments)) = call {
+        return calls([(&id, name, arguments.clone())]);
+    }
     let known = [
         ("execute_code", json!({ "code": "print(6 * 7)" })),
         ("search_wiki", json!({ "entity": "river" })),
@@ -76,7 +93,8 @@ fn line(request: &Request) -> Value {
 
 #[tokio::main]
 async fn main() -> Result<(), String> {
-    let Arguments { port, wait, rounds, log } = arguments()?;
+    let Arguments { port, wait, rounds, tool, arguments, log } = arguments()?;
+    let call = tool.map(|tool| (tool, arguments));
     let answer = move |request: &Request| {
         if let Some(mut log) = log.as_ref() {
             // One write per line, so lines never mix; a full disk must not pass unseen.
@@ -85,7 +103,7 @@ async fn main() -> Result<(), String> {
                 return wildgym_support::raw(format!("the log: {error}")).with_status(500);
             }
         }
-        script(request, rounds).after(wait)
+        script(request, rounds, call.as_ref()).after(wait)
     };
     let server = ScriptedServer::serve(port, false, answer)
         .await
