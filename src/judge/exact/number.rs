@@ -65,8 +65,8 @@ pub(super) fn compare(
     // scale itself (`3.5 million` of `million EUR`), or is missing (`12.5 %` is 0.125).
     let scaled_unit =
         unit.is_some_and(|unit| SCALES.iter().any(|(word, _)| key(unit).contains(word)));
-    let percent =
-        unit.is_none() && key(given).contains(['%', '百']) || key(given).contains("percent");
+    let percent = ["%", "percent", "百分之"].iter().any(|sign| text.contains(sign));
+    let percent = percent && unit.is_none();
     if scaled_unit || (percent && is_within(number / 100.0, value, tolerance)) {
         return Err(Unequal::Unclear(reason));
     }
@@ -85,7 +85,8 @@ fn is_within(number: f64, value: f64, tolerance: f64) -> bool {
 fn unreadable(text: &str, unit: Option<&str>, tolerance: f64) -> Unequal {
     let side_by_side: Option<Vec<f64>> = text
         .replace(", ", ";")
-        .split([';', '|', '\n', '、', '/'])
+        .replace(" / ", ";")
+        .split([';', '|', '\n', '、'])
         .map(str::trim)
         .filter(|part| !part.is_empty())
         .map(|part| read(part, unit))

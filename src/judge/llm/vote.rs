@@ -14,6 +14,12 @@ use crate::verdict::Verdict;
 /// rest of the session: every further one would wait through all retries too.
 const GIVE_UP: usize = 5;
 
+/// Most times that one request is sent; what fails then can be judged later.
+const TRIES: u32 = 5;
+
+/// The same before anything has begun, when somebody waits.
+const HASTY_TRIES: u32 = 3;
+
 /// Most characters of a reason that are kept; the whole reply is kept beside it.
 const LONGEST_REASON: usize = 500;
 
@@ -54,8 +60,9 @@ impl Member {
     /// Prepares a model for judging: temperature 0, few retries, and a form for the reply.
     /// Fields of [`Settings::extra`] win.
     pub(super) fn new(model: &Model) -> Result<Self, ModelError> {
-        let retrying = Retrying { tries: 5, format_tries: 1, ..Retrying::default() };
         let given = model.settings().clone();
+        let tries = given.retrying.tries.min(TRIES);
+        let retrying = Retrying { tries, format_tries: 1, ..given.retrying };
         let settings = Settings { temperature: Some(0.0), seed: None, retrying, ..given };
         let mut extra = settings.extra.clone();
         extra.entry("response_format").or_insert_with(prompt::response_format);
@@ -71,7 +78,8 @@ impl Member {
     pub(super) fn hasty(&self) -> Result<Self, ModelError> {
         let hasty = |model: &Model| {
             let settings = model.settings().clone();
-            let retrying = Retrying { tries: 3, ..settings.retrying };
+            let tries = settings.retrying.tries.min(HASTY_TRIES);
+            let retrying = Retrying { tries, ..settings.retrying };
             model.with_settings(Settings { retrying, ..settings })
         };
         Ok(Self {
