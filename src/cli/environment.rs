@@ -14,6 +14,9 @@ pub(super) const KEY: &str = "OPENAI_API_KEY";
 /// Base URL of a model's endpoint, unless `--base-url` gives it.
 pub(super) const BASE_URL: &str = "OPENAI_BASE_URL";
 
+/// Model that judges, unless `--judge-model` names one.
+pub(super) const JUDGE_MODEL: &str = "WILDGYM_JUDGE_MODEL";
+
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";
 

@@ -7,11 +7,13 @@
 mod environment;
 mod failure;
 mod host;
+mod judging;
 mod progress;
 mod start;
 
 mod doctor;
 mod export;
+mod rejudge;
 mod report;
 mod resume;
 mod run;
@@ -42,6 +44,7 @@ struct Cli {
 enum Command {
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
+    Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::run(&args),
+        Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),

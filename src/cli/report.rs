@@ -22,10 +22,18 @@ pub(super) struct ReportArgs {
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
+
+    /// Judge whose verdicts count, by the name of its file in `verdicts/` [default: the run's]
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
-    let view = view(&Store::open(&args.run)?)?;
+    let store = Store::open(&args.run)?;
+    if let Some(name) = &args.judge {
+        check_judge(&store, name)?;
+    }
+    let view = view_by(&store, args.judge.as_deref())?;
     print(&view, args.json);
     Ok(code(&view))
 }
@@ -46,9 +54,34 @@ pub(super) fn code(view: &RunView) -> Code {
     if tally.lost + tally.unjudged > 0 { Code::Incomplete } else { Code::Done }
 }
 
-/// Reads what a report needs of a run.
+/// Refuses a judge that has no verdicts on the run, and names those that have.
+fn check_judge(store: &Store, name: &str) -> Result<(), Failure> {
+    let own = store.config()?.judge.name;
+    let mut judges = store.judges()?;
+    if !judges.contains(&own) {
+        judges.push(own);
+    }
+    if judges.iter().any(|judge| judge == name) {
+        return Ok(());
+    }
+    let root = store.root();
+    Err(Failure::usage(format!("`{root}` has no verdicts of a judge `{name}`")).hint(format!(
+        "there are `{}`; others come with `wildgym rejudge {root} --judge-model NAME`",
+        judges.join("`, `")
+    )))
+}
+
+/// Reads what a report needs of a run, with the verdicts of the run's judge.
 pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
-    let config = store.config()?;
+    view_by(store, None)
+}
+
+/// The same with the verdicts of the judge of that name.
+pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, StoreError> {
+    let mut config = store.config()?;
+    if let Some(name) = judge {
+        name.clone_into(&mut config.judge.name);
+    }
     let tasks = config.tasks(&store.blobs())?;
     let running = store.is_being_written();
     let mut index = store.index()?;
@@ -57,11 +90,7 @@ pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
             trial.attempts.retain(|stored| stored.end.is_some());
         }
     }
-    let verdicts: BTreeMap<(TrialId, u32), VerdictRecord> = store
-        .read_verdicts(&config.judge.name)?
-        .into_iter()
-        .map(|verdict| ((verdict.trial.clone(), verdict.attempt), verdict))
-        .collect();
+    let verdicts = store.last_verdicts(&config.judge.name)?;
     let mut planned = runner::trials(&config, &tasks);
     // The plan's order is the one in which trials begin; people look for a task.
     planned.sort_by(|a, b| place(a).cmp(&place(b)));

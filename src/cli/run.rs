@@ -10,6 +10,7 @@ use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::host::{Opened, open_gym, open_suite};
+use super::judging::{self, JudgeArgs};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
 use crate::record::FORMAT;
@@ -20,7 +21,7 @@ use crate::store::{
 };
 
 /// Where models are asked when nothing else is said.
-const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+pub(super) const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Run every selected task k times and record each trial
 ///
@@ -68,6 +69,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     model: ModelArgs,
+
+    #[command(flatten)]
+    judge: JudgeArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -177,11 +181,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let agent = agent(args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
     start::check_model(&agent.1)?;
+    let judged = args.judge.config(agent.1.model.as_ref())?;
+    let judge = judging::checked(&judged)?;
     let gym = open_gym(&opened.suite)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) =
-        Store::create(&root, |blobs| config(args, &opened, tasks, agent, &gym, blobs))?;
-    let job = start::Job { gym, store, config, lock, concurrency: args.concurrency.get() as usize };
+        Store::create(&root, |blobs| config(args, &opened, tasks, agent, judged, &gym, blobs))?;
+    let concurrency = args.concurrency.get() as usize;
+    let job = start::Job { gym, store, config, judge, lock, concurrency };
     start::go(job, &args.shown)
 }
 
@@ -303,6 +310,7 @@ fn config(
     opened: &Opened,
     tasks: Vec<String>,
     (label, condition): (String, Condition),
+    judge: JudgeConfig,
     gym: &Gym,
     blobs: &Blobs,
 ) -> Result<RunConfig, StoreError> {
@@ -340,7 +348,7 @@ fn config(
             names: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
             schemas: blobs.put_json(gym.schemas.as_ref())?,
         },
-        judge: JudgeConfig::exact(),
+        judge,
         web: "hermetic".to_owned(),
     })
 }
