@@ -32,6 +32,14 @@ pub(super) struct JudgeArgs {
     #[arg(long, value_enum, value_name = "WHO", hide_possible_values = false)]
     judge: Option<JudgeName>,
 
+    #[command(flatten)]
+    models: ModelsArgs,
+}
+
+/// The models of a judge.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Judge")]
+pub(super) struct ModelsArgs {
     /// Model that judges, by the name its endpoint knows; several take turns
     /// [default: `WILDGYM_JUDGE_MODEL`]
     #[arg(long = "judge-model", value_name = "NAME")]
@@ -99,7 +107,7 @@ pub(super) struct MovedArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum JudgeName {
+pub(super) enum JudgeName {
     /// Equality with the reference or an accepted form
     Exact,
     /// A model where equality does not decide
@@ -111,26 +119,39 @@ enum JudgeName {
 impl JudgeArgs {
     /// Returns whether the flags say who judges, and not only where.
     pub(super) fn names_a_judge(&self) -> bool {
+        let models = &self.models;
         self.judge.is_some()
-            || !self.models.is_empty()
-            || self.votes.is_some()
-            || self.extra.is_some()
+            || !models.models.is_empty()
+            || models.votes.is_some()
+            || models.extra.is_some()
     }
 
     /// Moves the judge of a stored run.
     pub(super) fn apply(&self, config: &mut JudgeConfig) -> Result<(), Failure> {
-        self.place.apply(config)
+        self.models.place.apply(config)
     }
 
     /// Returns the judge that is meant. `agent` is the model that acts, where there is one:
     /// without other words the judge is asked where it is.
     pub(super) fn config(&self, agent: Option<&ModelConfig>) -> Result<JudgeConfig, Failure> {
+        self.models.config(self.judge, agent)
+    }
+}
+
+impl ModelsArgs {
+    /// Returns the judge that is meant by these flags and by what `judge` says of them, see
+    /// [`JudgeArgs::config`].
+    pub(super) fn config(
+        &self,
+        judge: Option<JudgeName>,
+        agent: Option<&ModelConfig>,
+    ) -> Result<JudgeConfig, Failure> {
         let mut names = self.models.clone();
-        if names.is_empty() && self.judge != Some(JudgeName::Exact) {
+        if names.is_empty() && judge != Some(JudgeName::Exact) {
             names.extend(environment::get(environment::JUDGE_MODEL));
         }
-        if names.is_empty() || self.judge == Some(JudgeName::Exact) {
-            return self.exact(&names);
+        if names.is_empty() || judge == Some(JudgeName::Exact) {
+            return self.exact(judge, &names);
         }
         if let Some(name) = names.iter().find(|name| name.trim().is_empty()) {
             return Err(Failure::usage(format!("`{name}` is no model's name"))
@@ -151,17 +172,27 @@ impl JudgeArgs {
     }
 
     /// Returns the exact judge, unless a flag asks for more than it can.
-    fn exact(&self, names: &[String]) -> Result<JudgeConfig, Failure> {
-        if self.judge == Some(JudgeName::Llm) {
+    fn exact(&self, judge: Option<JudgeName>, names: &[String]) -> Result<JudgeConfig, Failure> {
+        if judge == Some(JudgeName::Llm) {
             return Err(Failure::usage("`--judge llm` needs a model").hint(format!(
                 "name one with `--judge-model NAME` or in `{}`, and its endpoint with \
                  `--judge-base-url URL`",
                 environment::JUDGE_MODEL
             )));
         }
+        let named = (!names.is_empty()).then_some("--judge-model");
+        match named.or_else(|| self.given()) {
+            None => Ok(JudgeConfig::exact()),
+            Some(flag) => Err(Failure::usage(format!("judge `exact` takes no `{flag}`"))
+                .hint("name a judge model with `--judge-model NAME`, without `--judge exact`")),
+        }
+    }
+
+    /// Returns the first of these flags that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
         let place = &self.place;
         let given = [
-            (!names.is_empty(), "--judge-model"),
+            (!self.models.is_empty(), "--judge-model"),
             (self.votes.is_some(), "--judge-votes"),
             (self.extra.is_some(), "--judge-extra"),
             (place.base_url.is_some(), "--judge-base-url"),
@@ -169,11 +200,7 @@ impl JudgeArgs {
             (place.requests.is_some(), "--judge-requests"),
             (place.request_seconds.is_some(), "--judge-request-seconds"),
         ];
-        match given.iter().find(|(is_given, _)| *is_given) {
-            None => Ok(JudgeConfig::exact()),
-            Some((_, flag)) => Err(Failure::usage(format!("judge `exact` takes no `{flag}`"))
-                .hint("name a judge model with `--judge-model NAME`, without `--judge exact`")),
-        }
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, flag)| flag)
     }
 }
 

@@ -11,6 +11,7 @@ mod judging;
 mod progress;
 mod start;
 
+mod agreement;
 mod doctor;
 mod export;
 mod rejudge;
@@ -46,6 +47,7 @@ enum Command {
     Resume(resume::ResumeArgs),
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
+    Agreement(agreement::AgreementArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -64,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Resume(args) => resume::run(&args),
         Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Agreement(args) => agreement::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

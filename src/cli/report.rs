@@ -55,7 +55,7 @@ pub(super) fn code(view: &RunView) -> Code {
 }
 
 /// Refuses a judge that has no verdicts on the run, and names those that have.
-fn check_judge(store: &Store, name: &str) -> Result<(), Failure> {
+pub(super) fn check_judge(store: &Store, name: &str) -> Result<(), Failure> {
     let own = store.config()?.judge.name;
     let mut judges = store.judges()?;
     if !judges.contains(&own) {

@@ -99,6 +99,8 @@ enum AgentName {
     Silent,
     /// Call at random, answer with something seen
     Random,
+    /// Search and read without a model, answer with what was seen most
+    Guess,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -233,6 +235,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
         AgentName::Reference => "reference",
         AgentName::Silent => "silent",
         AgentName::Random => "random",
+        AgentName::Guess => "guess",
     };
     if name != AgentName::React {
         return match &args.model.model {

@@ -10,7 +10,7 @@ use url::Url;
 
 use super::progress::Progress;
 use super::{Code, Failure, environment, report, say};
-use crate::agent::{Agent, Random, React, Reference, Silent};
+use crate::agent::{Agent, Guess, Random, React, Reference, Silent};
 use crate::judge::Judge;
 use crate::model::{Endpoint, Model, Offered, Secret, Settings};
 use crate::record::TrialId;
@@ -228,6 +228,7 @@ fn agents(gym: &Arc<Gym>, config: &RunConfig) -> Result<Box<runner::MakeAgent>, 
                 Arc::new(React::new(model, Arc::clone(&offered)))
             }
             Some(("random", _)) => Arc::new(Random),
+            Some(("guess", _)) => Arc::new(Guess),
             Some(("reference", _)) => match gym.task(&trial.task) {
                 Ok(task) => {
                     let folder = task.folder.join("reference");
