@@ -100,7 +100,7 @@ impl Panel {
 
 /// The votes so far.
 #[derive(Debug)]
-struct Count {
+pub(super) struct Count {
     of: u32,
     cast: u32,
     pass: u32,
@@ -114,7 +114,7 @@ struct Count {
 }
 
 impl Count {
-    fn new(of: u32) -> Self {
+    pub(super) fn new(of: u32) -> Self {
         let (why_pass, why_fail) = (String::new(), String::new());
         Self {
             of,
@@ -128,7 +128,7 @@ impl Count {
         }
     }
 
-    fn add(&mut self, cast: Cast) {
+    pub(super) fn add(&mut self, cast: Cast) {
         self.cast += 1;
         match cast {
             Cast::For(opinion) if opinion.verdict == Verdict::Pass => {
@@ -156,13 +156,13 @@ impl Count {
     }
 
     /// Returns whether the votes to come change nothing.
-    fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         let left = self.of - self.cast;
         let open = self.has_majority(self.pass + left) || self.has_majority(self.fail + left);
         self.has_majority(self.pass) || self.has_majority(self.fail) || !open
     }
 
-    fn ruling(self, votes: Vec<Ballot>) -> Ruling {
+    pub(super) fn ruling(self, votes: Vec<Ballot>) -> Ruling {
         for (verdict, count, why) in
             [(Verdict::Pass, self.pass, &self.why_pass), (Verdict::Fail, self.fail, &self.why_fail)]
         {

@@ -84,7 +84,7 @@ async fn try_out(member: &Member) -> Result<(), PreflightError> {
         other => other?,
     };
     let said_wrong = judged(member, WRONG).await?;
-    let model = || member.model().endpoint().model().to_owned();
+    let model = || member.asked().endpoint().model().to_owned();
     if said_right != Verdict::Pass {
         return Err(PreflightError::Wrong {
             model: model(),
@@ -113,7 +113,7 @@ async fn judged(member: &Member, answer: &str) -> Result<Verdict, PreflightError
         reference: &reference,
         answer,
     };
-    let endpoint = member.model().endpoint();
+    let endpoint = member.asked().endpoint();
     let model = endpoint.model().to_owned();
     match member.vote(&question, ("preflight", 1), 1, &mut Vec::new()).await {
         Cast::For(opinion) => Ok(opinion.verdict),

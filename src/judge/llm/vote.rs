@@ -90,8 +90,9 @@ impl Member {
         })
     }
 
-    pub(super) fn model(&self) -> &Model {
-        &self.plain
+    /// Returns the model as it is asked now.
+    pub(super) fn asked(&self) -> &Model {
+        if self.is_plain() { &self.plain } else { &self.structured }
     }
 
     pub(super) fn is_plain(&self) -> bool {
@@ -112,7 +113,7 @@ impl Member {
         ballots: &mut Vec<Ballot>,
     ) -> Cast {
         if self.broken.load(Ordering::Relaxed) >= GIVE_UP {
-            let name = self.model().endpoint().model();
+            let name = self.asked().endpoint().model();
             return Cast::Failed(format!(
                 "`{name}` is left alone after {GIVE_UP} failures in a row"
             ));
@@ -120,8 +121,7 @@ impl Member {
         let mut again = false;
         loop {
             let plain = self.is_plain();
-            let model = if plain { &self.plain } else { &self.structured };
-            let model = model.scoped(trial, attempt, &format!("judge-{number}"));
+            let model = self.asked().scoped(trial, attempt, &format!("judge-{number}"));
             let messages = prompt::messages(question, number, again);
             let ended = ask(&model, &messages, number, ballots).await;
             match ended {
