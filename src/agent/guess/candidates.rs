@@ -64,10 +64,8 @@ const NUMBERS: [&str; 33] = [
 ];
 
 /// Words that ask for a name.
-const NAMES: [&str; 13] = [
-    "who ", "whom", "name", "which ", "where", "whose", "谁", "哪位", "哪家", "哪个", "哪里",
-    "名称", "姓名",
-];
+const NAMES: [&str; 11] =
+    ["who ", "whom", "whose", "name", "谁", "哪位", "哪家", "哪个", "哪里", "名称", "姓名"];
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -100,7 +98,6 @@ impl Kind {
             words.iter().filter_map(|word| request.rfind(word).map(|at| at + word.len())).max()
         };
         let asked = [(&NAMES[..], Self::Name), (&NUMBERS, Self::Number), (&DATES, Self::Date)];
-        // Of equals the later one: `which` asks for a name only where nothing else is said.
         asked
             .into_iter()
             .filter_map(|(words, kind)| Some((last(words)?, kind)))
@@ -171,15 +168,31 @@ fn dates(text: &str) -> Vec<String> {
     found
 }
 
-/// Returns the numbers of a text without their commas, save those of one digit and years.
+/// Returns the numbers of a text without their commas: not those of one digit, nor years, nor
+/// parts of dates, times, addresses and codes.
 fn numbers(text: &str) -> Vec<String> {
-    static NUMBER: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?").ok());
+    static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^\D?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\D{0,2}$").ok()
+    });
     let Some(pattern) = NUMBER.as_ref() else { return Vec::new() };
-    let found = pattern.find_iter(text).map(|number| number.as_str().replace(',', ""));
+    let ends = |c: char| c.is_whitespace() || "|;()[]\"“”，。；、（）".contains(c);
+    let digits = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
+    let mut found = Vec::new();
+    for word in text.split(ends) {
+        // In Chinese no space stands between a number and its words.
+        let plain = !word.is_ascii() && !word.contains(['年', '月', '日', '/', ':']);
+        let parts = if plain { word.split(|c| !digits(c)).collect() } else { vec![word] };
+        for part in parts {
+            let part = part.trim_matches([',', '.', ':', '*', '`', '!', '?']);
+            found.extend(pattern.captures(part).map(|number| number[1].replace(',', "")));
+        }
+    }
     let is_year =
         |number: &str| number.len() == 4 && (number.starts_with("19") || number.starts_with("20"));
-    found.filter(|number| number.len() > 1 && number.len() <= 15 && !is_year(number)).collect()
+    let is_code = |number: &str| number.starts_with('0') && !number.starts_with("0.");
+    let tells = |number: &str| (2..=15).contains(&number.len()) && !is_year(number);
+    found.retain(|number| tells(number) && !is_code(number));
+    found
 }
 
 /// Returns the names of a text: English words in capitals side by side, and Chinese texts in
@@ -191,7 +204,9 @@ fn names(text: &str) -> Vec<String> {
     if let Some(pattern) = QUOTED.as_ref() {
         found.extend(pattern.captures_iter(text).map(|quoted| quoted[1].to_owned()));
     }
-    found.retain(|name| name.len() <= 60);
+    // Headings of results, such as `URL`, are no names.
+    let is_heading = |name: &str| name.len() < 5 && name.bytes().all(|b| b.is_ascii_uppercase());
+    found.retain(|name| name.len() <= 60 && !is_heading(name));
     found
 }
 
@@ -209,6 +224,7 @@ mod tests {
             ("Compute it and give me the mean rounded to two decimals.", Kind::Number),
             ("How many boats were there in 2025?", Kind::Number),
             ("Which ferry carried the choir?", Kind::Name),
+            ("The exact day on which it took place, please.", Kind::Date),
             ("一共可以申请多少元？只要总数。", Kind::Number),
             ("是哪一天生效的？", Kind::Date),
             ("这是谁写的？", Kind::Name),
@@ -230,6 +246,8 @@ mod tests {
         assert_eq!(answer(Kind::Date, "2014-03-04", &texts), "2015-05-05", "one is in the request");
         let texts = ["1,482.5 of 2025 and 7", "It is 1482.5", "99"];
         assert_eq!(answer(Kind::Number, "", &texts), "1482.5");
+        let texts = ["| 09:30 | 01 | 418.5元 |", "2014-03-04 KX-12 共418.5元，12月3日"];
+        assert_eq!(answer(Kind::Number, "", &texts), "418.5", "no parts of dates and codes");
         let texts = ["Then the Grey Heron came.", "See the Grey Heron, and “蓝鹭号”"];
         assert_eq!(answer(Kind::Name, "", &texts), "Grey Heron");
         assert_eq!(answer(Kind::Name, "", &[]), "", "nothing seen");
