@@ -22,7 +22,7 @@ use crate::report::{self, AgreementView};
 /// `--template` prints one to fill in, without verdicts, so that labels are blind.
 ///
 /// With `--pairs`: a judge is asked about labelled pairs of a question and an answer, of
-/// which some 330 come with wildgym, easy and hard, in English and Chinese. Nothing is
+/// which more than 300 come with wildgym, easy and hard, in English and Chinese. Nothing is
 /// stored.
 #[derive(Debug, Args)]
 pub(super) struct AgreementArgs {

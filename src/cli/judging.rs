@@ -180,8 +180,8 @@ impl ModelsArgs {
                 environment::JUDGE_MODEL
             )));
         }
-        let named = (!names.is_empty()).then_some("--judge-model");
-        match named.or_else(|| self.given()) {
+        let model = (!names.is_empty()).then_some("--judge-model");
+        match model.or_else(|| self.given()) {
             None => Ok(JudgeConfig::exact()),
             Some(flag) => Err(Failure::usage(format!("judge `exact` takes no `{flag}`"))
                 .hint("name a judge model with `--judge-model NAME`, without `--judge exact`")),

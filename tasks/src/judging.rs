@@ -118,7 +118,8 @@ struct Question {
     id: String,
     scenario: Scenario,
     language: Language,
-    question: String,
+    #[serde(rename = "question")]
+    asked: String,
     reference: Answer,
     answers: Vec<Given>,
 }
@@ -147,7 +148,7 @@ pub fn read(text: &str) -> Result<Vec<Pair>, PairsError> {
     let mut pairs = Vec::new();
     for question in file.question {
         let usable = |name: &str| !name.is_empty() && !name.contains(['/', ' ', '\t', '\n']);
-        if !usable(&question.id) || question.question.trim().is_empty() {
+        if !usable(&question.id) || question.asked.trim().is_empty() {
             return Err(PairsError::Blank(question.id));
         }
         for given in question.answers {
@@ -164,7 +165,7 @@ pub fn read(text: &str) -> Result<Vec<Pair>, PairsError> {
                 scenario: question.scenario,
                 language: question.language,
                 difficulty: given.difficulty,
-                question: question.question.clone(),
+                question: question.asked.clone(),
                 reference: question.reference.clone(),
                 answer: given.answer,
                 label: given.label,

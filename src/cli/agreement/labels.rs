@@ -148,7 +148,7 @@ fn parse(text: &str) -> (Labels, Vec<String>) {
             (_, _) if label.is_empty() => labels.unlabelled += 1,
             (_, Some(passes)) => labels.rows.push(Row { line, trial: trial.to_owned(), passes }),
             (_, None) => {
-                faults.push(format!("line {line}: `{label}` is no label; write `pass` or `fail`"))
+                faults.push(format!("line {line}: `{label}` is no label; write `pass` or `fail`"));
             }
         }
     }
