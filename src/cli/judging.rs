@@ -51,7 +51,7 @@ pub(super) struct ModelsArgs {
     votes: Option<u32>,
 
     /// More fields of every request to the judge, as a JSON object
-    #[arg(long = "judge-extra", value_name = "JSON")]
+    #[arg(id = "judge-extra", long = "judge-extra", value_name = "JSON")]
     extra: Option<String>,
 
     #[command(flatten)]
@@ -64,21 +64,21 @@ pub(super) struct ModelsArgs {
 struct PlaceArgs {
     /// Base URL of the judge's endpoint [default: the agent's, else `OPENAI_BASE_URL`, else
     /// `https://api.openai.com/v1`]
-    #[arg(long = "judge-base-url", value_name = "URL")]
+    #[arg(id = "judge-base-url", long = "judge-base-url", value_name = "URL")]
     base_url: Option<String>,
 
     /// Environment variable that holds the key of the judge's endpoint
     /// [default: the agent's at the agent's endpoint, else `OPENAI_API_KEY`]
-    #[arg(long = "judge-api-key-env", value_name = "NAME")]
+    #[arg(id = "judge-api-key-env", long = "judge-api-key-env", value_name = "NAME")]
     api_key_env: Option<String>,
 
     /// Requests in flight at the judge's endpoint at once [default: 16]
-    #[arg(long = "judge-requests", value_name = "COUNT",
+    #[arg(id = "judge-requests", long = "judge-requests", value_name = "COUNT",
           value_parser = clap::value_parser!(u32).range(1..))]
     requests: Option<u32>,
 
     /// How long a request to the judge may take, in seconds [default: 300]
-    #[arg(long = "judge-request-seconds", value_name = "SECONDS",
+    #[arg(id = "judge-request-seconds", long = "judge-request-seconds", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..))]
     request_seconds: Option<u64>,
 }
@@ -88,20 +88,20 @@ struct PlaceArgs {
 #[command(next_help_heading = "Judge")]
 pub(super) struct MovedArgs {
     /// Base URL of the judge's endpoint, where the judge has moved
-    #[arg(long = "judge-base-url", value_name = "URL")]
+    #[arg(id = "judge-base-url", long = "judge-base-url", value_name = "URL")]
     base_url: Option<String>,
 
     /// Environment variable that holds the key of the judge's endpoint, where it is another now
-    #[arg(long = "judge-api-key-env", value_name = "NAME")]
+    #[arg(id = "judge-api-key-env", long = "judge-api-key-env", value_name = "NAME")]
     api_key_env: Option<String>,
 
     /// Requests in flight at the judge's endpoint at once [default: the run's]
-    #[arg(long = "judge-requests", value_name = "COUNT",
+    #[arg(id = "judge-requests", long = "judge-requests", value_name = "COUNT",
           value_parser = clap::value_parser!(u32).range(1..))]
     requests: Option<u32>,
 
     /// How long a request to the judge may take, in seconds [default: the run's]
-    #[arg(long = "judge-request-seconds", value_name = "SECONDS",
+    #[arg(id = "judge-request-seconds", long = "judge-request-seconds", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..))]
     request_seconds: Option<u64>,
 }
