@@ -115,7 +115,7 @@ async fn a_perfect_judge_has_agreement_and_kappa_one() {
     let gates = pairs().iter().filter(|p| llm::gate(&p.reference, &p.answer).is_some()).count();
     assert_eq!(without, gates as u64, "what is decided without a model is said");
     assert_eq!(server.requests().len() + gates, pairs().len(), "the rest is asked about once");
-    for group in ["by_language", "by_difficulty", "by_scenario"] {
+    for group in ["by_language", "by_difficulty", "by_scenario", "by_way"] {
         let groups = json[group].as_object().unwrap();
         assert!(groups.len() > 1, "{group}");
         let items: u64 = groups.values().map(|group| group["items"].as_u64().unwrap()).sum();
@@ -337,6 +337,9 @@ async fn labels_that_cannot_be_used_are_refused_with_their_lines() {
     let other = place.wildgym(&["agreement", "runs/r", "l.csv", "--judge", "../x"]);
     assert_eq!(other.code, Some(2), "{}", other.out);
     assert!(other.err.contains("there are `exact`"), "{}", other.err);
-    let flags = place.wildgym(&["agreement", "runs/r", "l.csv", "--judge-model", "m"]);
-    assert!(flags.err.contains("`--judge-model` has no use with a run"), "{}", flags.err);
+    for flag in [&["--judge-model", "m"][..], &["--every-pair"]] {
+        let ran = place.wildgym(&[&["agreement", "runs/r", "l.csv"], flag].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.out);
+        assert!(ran.err.contains(&format!("`{}` has no use with a run", flag[0])), "{}", ran.err);
+    }
 }

@@ -54,7 +54,7 @@ pub(super) struct AgreementArgs {
     judge: Option<String>,
 
     /// Ask the judge model about every pair, also those that are decided without one
-    #[arg(long, requires = "pairs")]
+    #[arg(long)]
     every_pair: bool,
 
     #[command(flatten)]
@@ -74,9 +74,10 @@ pub(super) fn run(args: &AgreementArgs) -> Result<Code, Failure> {
     } else {
         // Clap has seen to it that there is a run, and labels where no template is wanted.
         let run = args.run.as_deref().unwrap_or(Utf8Path::new(""));
-        if let Some(flag) = args.models.given() {
+        let every = args.every_pair.then_some("--every-pair");
+        if let Some(flag) = every.or_else(|| args.models.given()) {
             return Err(Failure::usage(format!("`{flag}` has no use with a run"))
-                .hint("its verdicts are stored; another judge's come with `wildgym rejudge`"));
+                .hint("its verdicts are stored; another judge's come with `wildgym rejudge RUN`"));
         }
         match &args.labels {
             None => return labels::template(run),

@@ -230,7 +230,19 @@ fn table(view: &AgreementView, overall: &Agreement, page: Page) -> String {
     let rule = "─".repeat(lines.first().map_or(0, |line| line.width()));
     lines.insert(lines.len() - 1, rule.clone());
     lines.insert(1, rule);
-    let mut out = format!("{}\n{AGREEMENT_METHOD}\n", lines.join("\n"));
+    let methods =
+        ["95 %", "agreement: Wilson", "kappa: Fleiss-Cohen-Everitt, one item added to each"];
+    let mut out = format!("{}\n", lines.join("\n"));
+    out.push_str(&page.entry("intervals", &methods.map(str::to_owned)));
+    let unjudged = view.unjudged();
+    if unjudged > 0 {
+        let items = counted(view.items.len() as u64, view.kind.noun());
+        let _ = writeln!(
+            out,
+            "{} of {items} have no verdict and are in no figure",
+            number(unjudged as u64)
+        );
+    }
     let undefined = |agreement: &Agreement| agreement.items > 0 && agreement.kappa.value.is_none();
     if undefined(overall) || groups.iter().any(|(_, _, agreement)| undefined(agreement)) {
         out.push_str("no kappa where labels and judge all say one and the same thing\n");

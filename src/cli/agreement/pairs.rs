@@ -41,7 +41,7 @@ pub(super) fn judge(
         kind: ItemKind::Pair,
         judge: config.name,
         source,
-        items: pairs.iter().zip(rulings).map(|(pair, ruling)| item(pair, ruling)).collect(),
+        items: pairs.iter().zip(rulings).map(|(pair, ruling)| item(pair, ruling, judged)).collect(),
         unlabelled: 0,
         without_model: judged.then_some(without),
     })
@@ -131,16 +131,23 @@ async fn ask(panel: &Panel, pairs: &[Pair], requests: usize, args: &AgreementArg
     rulings.into_iter().map(|(_, ruling)| ruling).collect()
 }
 
-fn item(pair: &Pair, ruling: Ruling) -> LabelledItem {
+/// Sets a ruling beside its pair; `by_model` says that a model judges what has to be asked.
+fn item(pair: &Pair, ruling: Ruling, by_model: bool) -> LabelledItem {
+    let asked = !ruling.votes.is_empty() || ruling.failure.is_some();
+    let mut groups = vec![
+        ("language", pair.language.name().to_owned()),
+        ("difficulty", pair.difficulty.name().to_owned()),
+        ("scenario", pair.scenario.to_string()),
+    ];
+    if by_model {
+        let decided = if asked { "asked of a model" } else { "decided without" };
+        groups.push(("way", decided.to_owned()));
+    }
     LabelledItem {
         id: pair.id.clone(),
         // The answers to one question were written to differ.
         unit: pair.id.clone(),
-        groups: vec![
-            ("language", pair.language.name().to_owned()),
-            ("difficulty", pair.difficulty.name().to_owned()),
-            ("scenario", pair.scenario.to_string()),
-        ],
+        groups,
         label: pair.label == Label::Correct,
         verdict: Some(ruling.verdict),
         reason: ruling.reasons.into_iter().next().unwrap_or_default(),
