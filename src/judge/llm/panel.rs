@@ -48,7 +48,8 @@ impl Panel {
     /// `votes` is odd, from 1 to 99, and at least the number of models.
     pub fn new(models: Vec<Model>, votes: u32) -> Result<Self, PanelError> {
         Self::check(models.len(), votes)?;
-        let members = models.iter().map(Member::new).collect::<Result<_, _>>()?;
+        let members =
+            models.into_iter().map(|model| Member::new(&model)).collect::<Result<_, _>>()?;
         Ok(Self { members, votes })
     }
 
