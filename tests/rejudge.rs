@@ -1,4 +1,5 @@
 //! Judges with models as a user meets them: runs, kills, and judging from the store alone.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
 
 mod common;
 
@@ -115,15 +116,20 @@ async fn a_run_is_judged_by_a_model() {
 async fn a_dead_judge_loses_no_outcome() {
     let acting = ScriptedServer::start(agent).await;
     // Two first questions and two verdicts, then silence.
-    let dying = ScriptedServer::start(|r| if r.number <= 4 { judge(r) } else { hang() }).await;
+    let script = |r: &Request| if r.number <= 4 { judge(r) } else { hang() };
+    // A runtime of its own, so that its connections die with it as those of a process do.
+    let life = tokio::runtime::Runtime::new().unwrap();
+    let dying = life.spawn(ScriptedServer::start(script)).await.unwrap();
     let (place, url, judge_url) = (Place::new(), acting.base_url(), dying.base_url());
     let suite = place.suite(8);
     let more = ["--judge-model", "j", "--judge-base-url", &judge_url, "-k", "2", "--name", "r"];
     let mut child = place.start(&Place::asking(&suite, &url, &more));
     while of_role(&dying, true) < 6 || of_role(&acting, false) < 16 {
+        assert!(child.try_wait().unwrap().is_none(), "the run waits for its judge");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     drop(dying);
+    life.shutdown_background();
     let code = tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
     assert_eq!(code.code(), Some(1), "some trials are unjudged");
 

@@ -29,7 +29,7 @@ const REQUEST_SECONDS: u64 = 300;
 pub(super) struct JudgeArgs {
     /// Who judges answers: equality alone, or a model where equality does not decide; `auto` is
     /// `llm` where a judge model is named, else `exact` [default: auto]
-    #[arg(long, value_enum, value_name = "WHO", hide_possible_values = false)]
+    #[arg(long, value_enum, value_name = "WHO")]
     judge: Option<JudgeName>,
 
     #[command(flatten)]
@@ -42,16 +42,16 @@ pub(super) struct JudgeArgs {
 pub(super) struct ModelsArgs {
     /// Model that judges, by the name its endpoint knows; several take turns
     /// [default: `WILDGYM_JUDGE_MODEL`]
-    #[arg(long = "judge-model", value_name = "NAME")]
+    #[arg(id = "judge_model", long = "judge-model", value_name = "NAME")]
     models: Vec<String>,
 
     /// Votes on an answer, an odd number; more than half must agree
     /// [default: 1, or the next odd number that lets every model vote]
-    #[arg(long = "judge-votes", value_name = "COUNT")]
+    #[arg(id = "judge_votes", long = "judge-votes", value_name = "COUNT")]
     votes: Option<u32>,
 
     /// More fields of every request to the judge, as a JSON object
-    #[arg(id = "judge-extra", long = "judge-extra", value_name = "JSON")]
+    #[arg(id = "judge_extra", long = "judge-extra", value_name = "JSON")]
     extra: Option<String>,
 
     #[command(flatten)]
@@ -64,21 +64,21 @@ pub(super) struct ModelsArgs {
 struct PlaceArgs {
     /// Base URL of the judge's endpoint [default: the agent's, else `OPENAI_BASE_URL`, else
     /// `https://api.openai.com/v1`]
-    #[arg(id = "judge-base-url", long = "judge-base-url", value_name = "URL")]
+    #[arg(id = "judge_base_url", long = "judge-base-url", value_name = "URL")]
     base_url: Option<String>,
 
     /// Environment variable that holds the key of the judge's endpoint
     /// [default: the agent's at the agent's endpoint, else `OPENAI_API_KEY`]
-    #[arg(id = "judge-api-key-env", long = "judge-api-key-env", value_name = "NAME")]
+    #[arg(id = "judge_api_key_env", long = "judge-api-key-env", value_name = "NAME")]
     api_key_env: Option<String>,
 
     /// Requests in flight at the judge's endpoint at once [default: 16]
-    #[arg(id = "judge-requests", long = "judge-requests", value_name = "COUNT",
+    #[arg(id = "judge_requests", long = "judge-requests", value_name = "COUNT",
           value_parser = clap::value_parser!(u32).range(1..))]
     requests: Option<u32>,
 
     /// How long a request to the judge may take, in seconds [default: 300]
-    #[arg(id = "judge-request-seconds", long = "judge-request-seconds", value_name = "SECONDS",
+    #[arg(id = "judge_request_seconds", long = "judge-request-seconds", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..))]
     request_seconds: Option<u64>,
 }
@@ -88,20 +88,20 @@ struct PlaceArgs {
 #[command(next_help_heading = "Judge")]
 pub(super) struct MovedArgs {
     /// Base URL of the judge's endpoint, where the judge has moved
-    #[arg(id = "judge-base-url", long = "judge-base-url", value_name = "URL")]
+    #[arg(id = "judge_base_url", long = "judge-base-url", value_name = "URL")]
     base_url: Option<String>,
 
     /// Environment variable that holds the key of the judge's endpoint, where it is another now
-    #[arg(id = "judge-api-key-env", long = "judge-api-key-env", value_name = "NAME")]
+    #[arg(id = "judge_api_key_env", long = "judge-api-key-env", value_name = "NAME")]
     api_key_env: Option<String>,
 
     /// Requests in flight at the judge's endpoint at once [default: the run's]
-    #[arg(id = "judge-requests", long = "judge-requests", value_name = "COUNT",
+    #[arg(id = "judge_requests", long = "judge-requests", value_name = "COUNT",
           value_parser = clap::value_parser!(u32).range(1..))]
     requests: Option<u32>,
 
     /// How long a request to the judge may take, in seconds [default: the run's]
-    #[arg(id = "judge-request-seconds", long = "judge-request-seconds", value_name = "SECONDS",
+    #[arg(id = "judge_request_seconds", long = "judge-request-seconds", value_name = "SECONDS",
           value_parser = clap::value_parser!(u64).range(1..))]
     request_seconds: Option<u64>,
 }
@@ -165,6 +165,10 @@ impl ModelsArgs {
         };
         let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
         let votes = self.votes.unwrap_or(count | 1);
+        Panel::check(names.len(), votes).map_err(|error| {
+            Failure::usage(error.to_string())
+                .hint("give `--judge-votes` an odd number that lets every judge model vote")
+        })?;
         let models: Vec<ModelConfig> =
             names.into_iter().map(|name| self.place.model(name, extra.clone(), agent)).collect();
         let name = llm::name(&models, votes);
@@ -295,10 +299,7 @@ pub(super) fn panel(config: &JudgeConfig) -> Result<Panel, Failure> {
         ),
         None => failure,
     })?;
-    Panel::new(clients, config.votes).map_err(|error| {
-        Failure::usage(format!("`--judge-votes {}`: {error}", config.votes))
-            .hint("give an odd number that lets every judge model vote")
-    })
+    Panel::new(clients, config.votes).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// Makes a judge and has it judge a right and a wrong answer.

@@ -43,7 +43,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     Resume(resume::ResumeArgs),
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),

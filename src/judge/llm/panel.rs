@@ -47,17 +47,24 @@ impl Panel {
     ///
     /// `votes` is odd, from 1 to 99, and at least the number of models.
     pub fn new(models: Vec<Model>, votes: u32) -> Result<Self, PanelError> {
-        if models.is_empty() {
+        Self::check(models.len(), votes)?;
+        let members =
+            models.into_iter().map(|model| Member::new(&model)).collect::<Result<_, _>>()?;
+        Ok(Self { members, votes })
+    }
+
+    /// Says whether that many models with that many votes can decide.
+    pub fn check(models: usize, votes: u32) -> Result<(), PanelError> {
+        if models == 0 {
             return Err(PanelError::NoModel);
         }
         if votes.is_multiple_of(2) || votes > MOST {
             return Err(PanelError::Votes(votes));
         }
-        if (votes as usize) < models.len() {
-            return Err(PanelError::TooFew { votes, models: models.len() });
+        if (votes as usize) < models {
+            return Err(PanelError::TooFew { votes, models });
         }
-        let members = models.iter().map(Member::new).collect::<Result<_, _>>()?;
-        Ok(Self { members, votes })
+        Ok(())
     }
 
     /// Judges an answer: without a model where [`gate`] can, else by votes.

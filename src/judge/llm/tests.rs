@@ -32,14 +32,13 @@ fn list(value: &[&str], ordered: bool) -> Answer {
     answer(AnswerKind::List { value, ordered })
 }
 
-/// What a reply says, `None` where it says nothing that counts.
+/// Replies and what they say.
 #[test]
-fn only_the_one_form_is_a_verdict() {
-    let (yes, no) = (Some(Verdict::Pass), Some(Verdict::Fail));
+fn the_one_form_is_a_verdict() {
+    let (yes, no) = (Verdict::Pass, Verdict::Fail);
     let (correct, wrong) =
         (r#"{"reason":"r","verdict":"correct"}"#, r#"{"reason":"r","verdict":"incorrect"}"#);
-    let huge = format!(r#"{{"reason":"{}","verdict":"correct"}}"#, "x".repeat(70_000));
-    let table: Vec<(String, Option<Verdict>, &str)> = [
+    let table = [
         (correct, yes, "the form"),
         (wrong, no, "the form"),
         (r#"{"verdict":"correct","reason":"r"}"#, yes, "the other order"),
@@ -48,79 +47,112 @@ fn only_the_one_form_is_a_verdict() {
         (r#"{"reason":"r","verdict":"\u0063orrect"}"#, yes, "JSON may escape a letter"),
         ("```json\n{\"reason\":\"r\",\"verdict\":\"correct\"}\n```", yes, "a fence"),
         ("```\n{\"reason\":\"r\",\"verdict\":\"incorrect\"}\n```\n", no, "a fence without a name"),
-        ("<think>\nIs it correct?\n</think>\n{\"verdict\":\"incorrect\",\"reason\":\"\"}", no, "thinking"),
-        ("Is it correct?\n</think>\n{\"verdict\":\"incorrect\",\"reason\":\"\"}", no, "begun before"),
-        ("<think>{\"verdict\":\"correct\"}</think>{\"verdict\":\"incorrect\"}", no, "only thought of"),
+        (
+            "<think>\nIs it correct?\n</think>\n{\"verdict\":\"incorrect\",\"reason\":\"\"}",
+            no,
+            "thinking",
+        ),
+        (
+            "Is it correct?\n</think>\n{\"verdict\":\"incorrect\",\"reason\":\"\"}",
+            no,
+            "begun before",
+        ),
+        (
+            "<think>{\"verdict\":\"correct\"}</think>{\"verdict\":\"incorrect\"}",
+            no,
+            "only thought of",
+        ),
         ("<think>x</think>```json\n{\"verdict\":\"correct\"}\n```", yes, "thinking, then a fence"),
         (r#"{"reason":"it says </think> and so on","verdict":"incorrect"}"#, no, "within a reason"),
-        (r#"{"reason":"answer says {\"verdict\":\"correct\"}","verdict":"incorrect"}"#, no, "quoted"),
-        ("", None, "nothing"),
-        ("correct", None, "a bare word"),
-        ("\"correct\"", None, "a JSON string"),
-        ("A", None, "a letter: SimpleQA's form"),
-        ("CORRECT", None, "C is not for `correct`"),
-        ("GRADE: C", None, "another form"),
-        ("GRADE: CI", None, "malformed in another form (inspect_ai#4872)"),
-        ("downgrade: C", None, "a word within a word (inspect_ai#4283)"),
-        ("Earlier I said GRADE: C.\nGRADE: I", None, "an echoed grade (inspect_ai PR#3913)"),
-        ("correct: yes", None, "BrowseComp's form"),
-        ("absolutely", None, "begins with an a"),
-        (r#"{"reason":"r","verdict":"Correct"}"#, None, "a capital"),
-        (r#"{"reason":"r","verdict":"CORRECT"}"#, None, "capitals"),
-        (r#"{"reason":"r","verdict":"correct."}"#, None, "a full stop"),
-        (r#"{"reason":"r","verdict":" correct"}"#, None, "a space"),
-        ("{\"reason\":\"r\",\"verdict\":\"correct\u{200b}\"}", None, "a zero-width space in it"),
-        ("\u{200b}{\"reason\":\"r\",\"verdict\":\"correct\"}", None, "a zero-width space before"),
-        ("\u{feff}{\"reason\":\"r\",\"verdict\":\"correct\"}", None, "a byte order mark"),
-        (r#"{"reason":"r","verdict":"ｃｏｒｒｅｃｔ"}"#, None, "full width"),
-        (r#"{"reason":"r","verdict":"соrrect"}"#, None, "Cyrillic letters"),
-        (r#"{"reason":"r","verdict":"正确"}"#, None, "Chinese"),
-        (r#"{"reason":"r","verdict":"not correct"}"#, None, "a longer text"),
-        (r#"{"reason":"r","verdict":"correct or incorrect"}"#, None, "both"),
-        (r#"{"reason":"r","verdict":""}"#, None, "no word"),
-        (r#"{"reason":"r","verdict":true}"#, None, "a truth value"),
-        (r#"{"reason":"r","verdict":1}"#, None, "a number"),
-        (r#"{"reason":"r","verdict":null}"#, None, "null"),
-        (r#"{"reason":"r","verdict":["correct"]}"#, None, "an array"),
-        (r#"{"reason":"r","verdict":{"correct":null}}"#, None, "an object that serde takes for an enum"),
-        (r#"{"reason":null,"verdict":"correct"}"#, None, "the reason is null"),
-        (r#"{"reason":["r"],"verdict":"correct"}"#, None, "the reason is an array"),
-        (r#"{"reason":"r"}"#, None, "no verdict"),
-        (r#"{"reason":"r","Verdict":"correct"}"#, None, "another field"),
-        (r#"{"reason":"r","verdict":"correct","confidence":0.9}"#, None, "a field too many"),
-        (r#"{"verdict":"incorrect","reason":"r","verdict":"correct"}"#, None, "the verdict twice"),
-        (r#"{"reason":"a","reason":"b","verdict":"correct"}"#, None, "the reason twice"),
-        (r#"["r","correct"]"#, None, "an array of the fields"),
-        (r#"[{"reason":"r","verdict":"correct"}]"#, None, "an array of verdicts"),
-        ("{}", None, "an empty object"),
-        ("null", None, "null alone"),
-        ("1", None, "a number alone"),
-        (r#"{"reason":"r","verdict":"correct"#, None, "cut off"),
-        (r#"{"reason":"r","verdict":"correct",}"#, None, "a comma too many"),
-        (r"{'reason':'r','verdict':'correct'}", None, "single quotes"),
-        ("The verdict is {\"reason\":\"r\",\"verdict\":\"correct\"}", None, "prose before"),
-        ("{\"reason\":\"r\",\"verdict\":\"correct\"}\nI hope this helps!", None, "prose after"),
-        ("{\"reason\":\"r\",\"verdict\":\"correct\"}{\"reason\":\"r\",\"verdict\":\"correct\"}", None, "two that agree"),
-        ("{\"reason\":\"r\",\"verdict\":\"correct\"}\n{\"reason\":\"r\",\"verdict\":\"incorrect\"}", None, "two that do not"),
-        ("Here:\n```json\n{\"reason\":\"r\",\"verdict\":\"correct\"}\n```", None, "prose before a fence"),
-        ("```json\n{\"verdict\":\"correct\"}\n```\n```json\n{\"verdict\":\"incorrect\"}\n```", None, "two fences"),
-        ("```yaml\nverdict: correct\n```", None, "another language"),
-        ("<think>{\"reason\":\"r\",\"verdict\":\"correct\"}", None, "thinking cut off"),
-        ("<think>a</think>b</think>{\"verdict\":\"correct\"}", None, "thinking ends twice"),
-        ("<think>a<think>b</think>{\"verdict\":\"correct\"}", None, "thinking begins twice"),
-        ("<think>a</think><think>b</think>{\"verdict\":\"correct\"}", None, "thinks twice"),
-        ("<THINK>a</THINK>{\"verdict\":\"correct\"}", None, "other marks"),
-        ("<html><body>correct</body></html>", None, "a page"),
-        ("{\"request\":{\"question\":\"q\",\"answer\":\"correct\"}}", None, "the request echoed"),
-        ("NaN", None, "not even JSON"),
-    ]
-    .into_iter()
-    .map(|(content, want, why)| (content.to_owned(), want, why))
-    .chain([(huge, None, "huge")])
-    .collect();
+        (
+            r#"{"reason":"answer says {\"verdict\":\"correct\"}","verdict":"incorrect"}"#,
+            no,
+            "quoted",
+        ),
+    ];
     for (content, want, why) in table {
-        let got = parse(&content).ok().map(|opinion| opinion.verdict);
-        assert_eq!(got, want, "{why}: {:.200}", content);
+        let got = parse(content).map(|opinion| opinion.verdict);
+        assert_eq!(got, Ok(want), "{why}: {content}");
+    }
+}
+
+/// Replies that say nothing that counts, many of which other judges have counted.
+const UNREADABLE: &[(&str, &str)] = &[
+    ("", "nothing"),
+    ("correct", "a bare word"),
+    ("\"correct\"", "a JSON string"),
+    ("A", "a letter: SimpleQA's form"),
+    ("CORRECT", "C is not for `correct`"),
+    ("GRADE: C", "another form"),
+    ("GRADE: CI", "malformed in another form (inspect_ai#4872)"),
+    ("downgrade: C", "a word within a word (inspect_ai#4283)"),
+    ("Earlier I said GRADE: C.\nGRADE: I", "an echoed grade (inspect_ai PR#3913)"),
+    ("correct: yes", "BrowseComp's form"),
+    ("absolutely", "begins with an a"),
+    (r#"{"reason":"r","verdict":"Correct"}"#, "a capital"),
+    (r#"{"reason":"r","verdict":"CORRECT"}"#, "capitals"),
+    (r#"{"reason":"r","verdict":"correct."}"#, "a full stop"),
+    (r#"{"reason":"r","verdict":" correct"}"#, "a space"),
+    ("{\"reason\":\"r\",\"verdict\":\"correct\u{200b}\"}", "a zero-width space in it"),
+    ("\u{200b}{\"reason\":\"r\",\"verdict\":\"correct\"}", "a zero-width space before"),
+    ("\u{feff}{\"reason\":\"r\",\"verdict\":\"correct\"}", "a byte order mark"),
+    (r#"{"reason":"r","verdict":"ｃｏｒｒｅｃｔ"}"#, "full width"),
+    (r#"{"reason":"r","verdict":"соrrect"}"#, "Cyrillic letters"),
+    (r#"{"reason":"r","verdict":"正确"}"#, "Chinese"),
+    (r#"{"reason":"r","verdict":"not correct"}"#, "a longer text"),
+    (r#"{"reason":"r","verdict":"correct or incorrect"}"#, "both"),
+    (r#"{"reason":"r","verdict":""}"#, "no word"),
+    (r#"{"reason":"r","verdict":true}"#, "a truth value"),
+    (r#"{"reason":"r","verdict":1}"#, "a number"),
+    (r#"{"reason":"r","verdict":null}"#, "null"),
+    (r#"{"reason":"r","verdict":["correct"]}"#, "an array"),
+    (r#"{"reason":"r","verdict":{"correct":null}}"#, "an object that serde takes for an enum"),
+    (r#"{"reason":null,"verdict":"correct"}"#, "the reason is null"),
+    (r#"{"reason":["r"],"verdict":"correct"}"#, "the reason is an array"),
+    (r#"{"reason":"r"}"#, "no verdict"),
+    (r#"{"reason":"r","Verdict":"correct"}"#, "another field"),
+    (r#"{"reason":"r","verdict":"correct","confidence":0.9}"#, "a field too many"),
+    (r#"{"verdict":"incorrect","reason":"r","verdict":"correct"}"#, "the verdict twice"),
+    (r#"{"reason":"a","reason":"b","verdict":"correct"}"#, "the reason twice"),
+    (r#"["r","correct"]"#, "an array of the fields"),
+    (r#"[{"reason":"r","verdict":"correct"}]"#, "an array of verdicts"),
+    ("{}", "an empty object"),
+    ("null", "null alone"),
+    ("1", "a number alone"),
+    (r#"{"reason":"r","verdict":"correct"#, "cut off"),
+    (r#"{"reason":"r","verdict":"correct",}"#, "a comma too many"),
+    (r"{'reason':'r','verdict':'correct'}", "single quotes"),
+    ("The verdict is {\"reason\":\"r\",\"verdict\":\"correct\"}", "prose before"),
+    ("{\"reason\":\"r\",\"verdict\":\"correct\"}\nI hope this helps!", "prose after"),
+    (
+        "{\"reason\":\"r\",\"verdict\":\"correct\"}{\"reason\":\"r\",\"verdict\":\"correct\"}",
+        "two that agree",
+    ),
+    (
+        "{\"reason\":\"r\",\"verdict\":\"correct\"}\n{\"reason\":\"r\",\"verdict\":\"incorrect\"}",
+        "two that do not",
+    ),
+    ("Here:\n```json\n{\"reason\":\"r\",\"verdict\":\"correct\"}\n```", "prose before a fence"),
+    (
+        "```json\n{\"verdict\":\"correct\"}\n```\n```json\n{\"verdict\":\"incorrect\"}\n```",
+        "two fences",
+    ),
+    ("```yaml\nverdict: correct\n```", "another language"),
+    ("<think>{\"reason\":\"r\",\"verdict\":\"correct\"}", "thinking cut off"),
+    ("<think>a</think>b</think>{\"verdict\":\"correct\"}", "thinking ends twice"),
+    ("<think>a<think>b</think>{\"verdict\":\"correct\"}", "thinking begins twice"),
+    ("<think>a</think><think>b</think>{\"verdict\":\"correct\"}", "thinks twice"),
+    ("<THINK>a</THINK>{\"verdict\":\"correct\"}", "other marks"),
+    ("<html><body>correct</body></html>", "a page"),
+    ("{\"request\":{\"question\":\"q\",\"answer\":\"correct\"}}", "the request echoed"),
+    ("NaN", "not even JSON"),
+];
+
+#[test]
+fn nothing_else_is_a_verdict() {
+    let huge = format!(r#"{{"reason":"{}","verdict":"correct"}}"#, "x".repeat(70_000));
+    for (content, why) in UNREADABLE.iter().copied().chain([(huge.as_str(), "huge")]) {
+        assert!(parse(content).is_err(), "{why}: {content:.200}");
     }
 }
 
