@@ -42,10 +42,12 @@ pub struct VerdictRecord {
     /// Whether each host whose finding counts was visited.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub discovered: BTreeMap<String, bool>,
-    /// The replies of judge models, in the order of their numbers; none of the exact judge.
+    /// The calls of judge models, in the order made, those that came to nothing included;
+    /// none where no model was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote>,
-    /// See [`Times`]; `took_ms` is what judging took.
+    /// See [`Times`]; `took_ms` is how long the judge models worked, `waited_ms` how long
+    /// requests waited for their turn.
     pub t: Times,
 }
 
@@ -61,6 +63,10 @@ pub struct Step {
 /// One call of a judge model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
+    /// Which of the votes it is for, from 1: two calls have one number where the reply to
+    /// the first could not be read; 0 in files of older versions.
+    #[serde(default)]
+    pub number: u32,
     /// The model's name.
     pub model: String,
     /// BLAKE3 of the request's body, as 64 hexadecimal digits.

@@ -51,7 +51,7 @@ fn the_reference_passes_every_task_in_every_variant() {
 #[test]
 fn agents_without_a_mind_pass_nothing() {
     let place = Place::new();
-    for agent in ["silent", "random"] {
+    for agent in ["silent", "random", "guess"] {
         let ran = place.wildgym(&[
             "run",
             "starter",

@@ -6,6 +6,7 @@
 //! working time is up.
 
 mod episode;
+mod guess;
 mod random;
 mod react;
 mod reference;
@@ -15,6 +16,7 @@ mod split;
 use futures::future::BoxFuture;
 
 pub use episode::{Episode, Request};
+pub use guess::Guess;
 pub use random::Random;
 pub use react::{React, announced};
 pub use reference::Reference;

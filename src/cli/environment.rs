@@ -16,6 +16,8 @@ pub(super) const BASE_URL: &str = "OPENAI_BASE_URL";
 
 /// File with the prices of tokens, unless `--prices` names one.
 pub(super) const PRICES: &str = "WILDGYM_PRICES";
+/// Model that judges, unless `--judge-model` names one.
+pub(super) const JUDGE_MODEL: &str = "WILDGYM_JUDGE_MODEL";
 
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";

@@ -7,11 +7,14 @@
 mod environment;
 mod failure;
 mod host;
+mod judging;
 mod progress;
 mod start;
 
+mod agreement;
 mod doctor;
 mod export;
+mod rejudge;
 mod report;
 mod resume;
 mod run;
@@ -40,9 +43,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     Resume(resume::ResumeArgs),
+    Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
+    Agreement(agreement::AgreementArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -59,7 +64,9 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::run(&args),
+        Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Agreement(args) => agreement::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

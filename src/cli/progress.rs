@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::say;
 use crate::record::Usage;
 use crate::runner::Event;
-use crate::store::{RunConfig, Store};
+use crate::store::{JudgeConfig, RunConfig, Store};
 
 /// How often a plain line is written at most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -31,6 +31,8 @@ struct State {
     again: usize,
     usage: Usage,
     outcomes: BTreeMap<String, usize>,
+    /// Whether answers are judged and nothing is tried.
+    judging: bool,
 }
 
 impl Progress {
@@ -50,6 +52,7 @@ impl Progress {
             again: 0,
             usage: Usage::default(),
             outcomes: BTreeMap::new(),
+            judging: false,
         };
         Self { quiet, bar, state: Mutex::new(state) }
     }
@@ -67,9 +70,22 @@ impl Progress {
             conditions.join(", "),
             config.plan.k,
             config.plan.seed,
-            config.judge.name,
+            super::judging::label(&config.judge),
             store.root(),
         ));
+    }
+
+    /// Says who judges stored answers, of which there are `count`.
+    pub(super) fn judging(&self, judge: &JudgeConfig, count: usize) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.trials, state.judging) = (count, true);
+        if let Some(bar) = &self.bar {
+            bar.set_length(count as u64);
+        }
+        if !self.quiet {
+            let noun = if count == 1 { "answer" } else { "answers" };
+            say(&format!("judge {} · {count} {noun}", super::judging::label(judge)));
+        }
     }
 
     /// Takes note of an event.
@@ -101,9 +117,16 @@ impl Progress {
                 }
                 self.show(&mut state);
             }
-            Event::Judged { verdict, .. } => {
+            Event::Judged { trial, verdict, detail } => {
+                if let Some(why) = detail.filter(|_| !self.quiet) {
+                    self.line(&format!("{trial} not judged: {why}"));
+                }
                 let name = format!("{verdict:?}").to_lowercase();
                 *state.outcomes.entry(name).or_default() += 1;
+                if state.judging {
+                    state.done += 1;
+                    self.show(&mut state);
+                }
             }
         }
     }
@@ -149,7 +172,8 @@ impl State {
         let left = self.trials.saturating_sub(self.before + self.done);
         let counts: Vec<String> =
             self.outcomes.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        let mut parts = vec![format!("{}/{} trials", self.before + self.done, self.trials)];
+        let noun = if self.judging { "answers" } else { "trials" };
+        let mut parts = vec![format!("{}/{} {noun}", self.before + self.done, self.trials)];
         parts.extend(counts);
         if self.again > 0 {
             parts.push(format!("attempted again {}", self.again));

@@ -37,16 +37,26 @@ pub(super) struct ReportArgs {
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
+
+    /// Judge whose verdicts count, by the name of its file in `verdicts/` [default: the run's]
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
 }
 
 pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
     let prices = prices(args.prices.as_deref())?;
-    let view = view(&Store::open(&args.run)?)?;
+    let store = Store::open(&args.run)?;
+    if let Some(name) = &args.judge {
+        check_judge(&store, name)?;
+    }
+    let view = view_by(&store, args.judge.as_deref())?;
     for damage in &view.damaged {
         say(&format!("damaged: {damage}"));
     }
     if !view.damaged.is_empty() {
-        say("\nhint: move damaged files away; what they held is made anew by `wildgym resume`\n");
+        say("
+hint: move damaged files away; what they held is made anew by `wildgym resume`
+");
     }
     let by = args.by.iter().fold(Vec::new(), |mut by, grouping| {
         if !by.contains(grouping) {
@@ -108,9 +118,34 @@ pub(super) fn code(view: &RunView) -> Code {
     }
 }
 
-/// Reads what a report needs of a run.
+/// Refuses a judge that has no verdicts on the run, and names those that have.
+pub(super) fn check_judge(store: &Store, name: &str) -> Result<(), Failure> {
+    let own = store.config()?.judge.name;
+    let mut judges = store.judges()?;
+    if !judges.contains(&own) {
+        judges.push(own);
+    }
+    if judges.iter().any(|judge| judge == name) {
+        return Ok(());
+    }
+    let root = store.root();
+    Err(Failure::usage(format!("`{root}` has no verdicts of a judge `{name}`")).hint(format!(
+        "there are `{}`; others come with `wildgym rejudge {root} --judge-model NAME`",
+        judges.join("`, `")
+    )))
+}
+
+/// Reads what a report needs of a run, with the verdicts of the run's judge.
 pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
-    let config = store.config()?;
+    view_by(store, None)
+}
+
+/// The same with the verdicts of the judge of that name.
+pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, StoreError> {
+    let mut config = store.config()?;
+    if let Some(name) = judge {
+        name.clone_into(&mut config.judge.name);
+    }
     let tasks = config.tasks(&store.blobs())?;
     let running = store.is_being_written();
     let mut index = store.survey()?;

@@ -6,6 +6,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::host::{open_gym, open_suite};
+use super::judging::{self, MovedArgs};
 use super::start::{self, Job, Shown};
 use super::{Code, Failure};
 use crate::store::{ModelConfig, Store};
@@ -40,6 +41,9 @@ pub(super) struct ResumeArgs {
     request_seconds: Option<u64>,
 
     #[command(flatten)]
+    judge: MovedArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
@@ -49,6 +53,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     for model in config.conditions.values_mut().filter_map(|condition| condition.model.as_mut()) {
         args.move_model(model);
     }
+    args.judge.apply(&mut config.judge)?;
     let lock = store.lock()?;
     let opened = open_suite(&config.suite.source)?;
     if opened.suite.digest != config.suite.digest {
@@ -61,6 +66,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     for condition in config.conditions.values() {
         start::check_model(condition)?;
     }
+    let judge = judging::for_stored(&store, &config)?;
     let gym = open_gym(&opened.suite)?;
     let names: Vec<&str> = gym.catalog.iter().map(|entry| entry.tool.name()).collect();
     if names != config.tools.names
@@ -72,7 +78,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         .hint(format!("resume with wildgym {}, or begin anew", config.wildgym)));
     }
     let concurrency = args.concurrency.get() as usize;
-    start::go(Job { gym, store, config, lock, concurrency }, &args.shown)
+    start::go(Job { gym, store, config, judge, lock, concurrency }, &args.shown)
 }
 
 impl ResumeArgs {

@@ -10,6 +10,7 @@ use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::host::{Opened, open_gym, open_suite};
+use super::judging::{self, JudgeArgs};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
 use crate::judge::stages;
@@ -21,7 +22,7 @@ use crate::store::{
 };
 
 /// Where models are asked when nothing else is said.
-const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+pub(super) const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Run every selected task k times and record each trial
 ///
@@ -71,6 +72,9 @@ pub(super) struct RunArgs {
     model: ModelArgs,
 
     #[command(flatten)]
+    judge: JudgeArgs,
+
+    #[command(flatten)]
     limits: LimitArgs,
 
     /// Directory that holds runs
@@ -96,6 +100,8 @@ enum AgentName {
     Silent,
     /// Call at random, answer with something seen
     Random,
+    /// Search and read without a model, answer with what was seen most
+    Guess,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -178,11 +184,14 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let agent = agent(args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
     start::check_model(&agent.1)?;
+    let judged = args.judge.config(agent.1.model.as_ref())?;
+    let judge = judging::checked(&judged)?;
     let gym = open_gym(&opened.suite)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) =
-        Store::create(&root, |blobs| config(args, &opened, tasks, agent, &gym, blobs))?;
-    let job = start::Job { gym, store, config, lock, concurrency: args.concurrency.get() as usize };
+        Store::create(&root, |blobs| config(args, &opened, tasks, agent, judged, &gym, blobs))?;
+    let concurrency = args.concurrency.get() as usize;
+    let job = start::Job { gym, store, config, judge, lock, concurrency };
     start::go(job, &args.shown)
 }
 
@@ -227,6 +236,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
         AgentName::Reference => "reference",
         AgentName::Silent => "silent",
         AgentName::Random => "random",
+        AgentName::Guess => "guess",
     };
     if name != AgentName::React {
         return match &args.model.model {
@@ -304,6 +314,7 @@ fn config(
     opened: &Opened,
     tasks: Vec<String>,
     (label, condition): (String, Condition),
+    judge: JudgeConfig,
     gym: &Gym,
     blobs: &Blobs,
 ) -> Result<RunConfig, StoreError> {
@@ -341,7 +352,7 @@ fn config(
             names: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
             schemas: blobs.put_json(gym.schemas.as_ref())?,
         },
-        judge: JudgeConfig::exact(),
+        judge,
         web: "hermetic".to_owned(),
     })
 }

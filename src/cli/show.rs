@@ -135,13 +135,15 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
         }
         return Ok(());
     }
-    let judge = store.config()?.judge.name;
-    let verdicts = store
-        .read_verdicts(&judge)?
-        .into_iter()
-        .filter(|verdict| verdict.trial == trial.id && verdict.attempt == attempt)
-        .map(|verdict| (judge.clone(), verdict))
-        .collect();
+    let own = store.config()?.judge.name;
+    let mut judges = store.judges()?;
+    // The run's judge first.
+    judges.sort_by_key(|judge| *judge != own);
+    let mut verdicts = Vec::new();
+    for judge in judges {
+        let line = store.last_verdicts(&judge)?.remove(&(trial.id.clone(), attempt));
+        verdicts.extend(line.map(|line| (judge, line)));
+    }
     let whole = TranscriptOptions { verdicts, ..TranscriptOptions::default() };
     let options = if args.full {
         TranscriptOptions { lines: usize::MAX, reasoning: usize::MAX, wide: usize::MAX, ..whole }

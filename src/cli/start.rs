@@ -10,11 +10,12 @@ use url::Url;
 
 use super::progress::Progress;
 use super::{Code, Failure, environment, report, say};
-use crate::agent::{Agent, Random, React, Reference, Silent};
+use crate::agent::{Agent, Guess, Random, React, Reference, Silent};
+use crate::judge::Judge;
 use crate::model::{Endpoint, Model, Offered, Secret, Settings};
 use crate::record::TrialId;
-use crate::runner::{self, Batch, Gym, Stopper, Summary};
-use crate::store::{Condition, Lock, RunConfig, Store};
+use crate::runner::{self, Batch, Gym, Stop, Stopper, Summary};
+use crate::store::{Condition, Lock, ModelConfig, RunConfig, Store};
 
 /// What a run shows.
 #[derive(Debug, Args)]
@@ -37,6 +38,8 @@ pub(super) struct Job {
     pub(super) store: Store,
     /// Its configuration.
     pub(super) config: RunConfig,
+    /// Its judge.
+    pub(super) judge: Judge,
     /// The writer's lock.
     pub(super) lock: Lock,
     /// Attempts at once.
@@ -46,8 +49,12 @@ pub(super) struct Job {
 /// Says what to do where a model cannot be asked, before anything is made: settings,
 /// and whether anybody listens at an endpoint on this machine.
 pub(super) fn check_model(condition: &Condition) -> Result<(), Failure> {
-    model(condition)?;
-    let Some(config) = &condition.model else { return Ok(()) };
+    condition.model.as_ref().map_or(Ok(()), check_endpoint)
+}
+
+/// The same of a model.
+pub(super) fn check_endpoint(config: &ModelConfig) -> Result<(), Failure> {
+    client(config)?;
     let url = Url::parse(&config.base_url).ok().filter(|_| is_local(&config.base_url));
     let Some(addresses) = url.and_then(|url| url.socket_addrs(|| None).ok()) else {
         return Ok(());
@@ -67,9 +74,8 @@ fn is_local(base_url: &str) -> bool {
     ["//127.", "//localhost", "//[::1]"].iter().any(|host| base_url.contains(host))
 }
 
-/// Makes the client of a condition's model.
-fn model(condition: &Condition) -> Result<Option<Model>, Failure> {
-    let Some(config) = &condition.model else { return Ok(None) };
+/// Makes the client of a model.
+pub(super) fn client(config: &ModelConfig) -> Result<Model, Failure> {
     let key = environment::get(&config.key_env);
     if key.is_none() && !is_local(&config.base_url) {
         return Err(Failure::usage(format!(
@@ -90,7 +96,6 @@ fn model(condition: &Condition) -> Result<Option<Model>, Failure> {
     };
     Endpoint::new(&config.base_url, &config.name, key, config.requests as usize)
         .and_then(|endpoint| Model::new(endpoint, settings))
-        .map(Some)
         .map_err(|error| Failure::usage(error.to_string()))
 }
 
@@ -121,6 +126,9 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
              `wildgym resume {root}` (`--base-url` moves it)"
         ));
     }
+    if !summary.interrupted {
+        say_unjudged(&summary, root.as_str());
+    }
     if summary.interrupted {
         say(&format!("\nstopped; go on with `wildgym resume {root}`"));
         return Ok(Code::Interrupted);
@@ -128,8 +136,24 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     Ok(report::code(&view))
 }
 
+/// Says what the judge left open, and what to do about it.
+pub(super) fn say_unjudged(summary: &Summary, root: &str) {
+    if summary.unjudged == 0 {
+        return;
+    }
+    let why = summary.judge_failure.as_deref().unwrap_or("no reason is known");
+    let (count, noun) = match summary.unjudged {
+        1 => (1, "answer"),
+        count => (count, "answers"),
+    };
+    say(&format!(
+        "\n{count} {noun} could not be judged: {why}\nnothing else is lost; \
+         `wildgym rejudge {root}` judges what is left"
+    ));
+}
+
 async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
-    let Job { gym, store, config, lock, concurrency } = job;
+    let Job { gym, store, config, judge, lock, concurrency } = job;
     let progress = Arc::new(Progress::new(shown.quiet));
     progress.label(&store, &config);
     let agents = agents(&gym, &config)?;
@@ -138,12 +162,21 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
         store,
         config: Arc::new(config),
         agents,
+        judge,
         concurrency,
         events: {
             let progress = Arc::clone(&progress);
-            Box::new(move |event| progress.see(event))
+            Arc::new(move |event| progress.see(event))
         },
     };
+    let summary = runner::run(batch, listen()).await?;
+    progress.finish();
+    drop(lock);
+    Ok(summary)
+}
+
+/// Returns what is asked to stop when the user or the system wants the program to end.
+pub(super) fn listen() -> Stop {
     let (stopper, stop) = Stopper::new();
     tokio::spawn(async move {
         asked_to_end().await;
@@ -152,10 +185,7 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
         asked_to_end().await;
         quit();
     });
-    let summary = runner::run(batch, stop).await?;
-    progress.finish();
-    drop(lock);
-    Ok(summary)
+    stop
 }
 
 /// Completes when the user presses Ctrl-C or the system asks the program to end.
@@ -183,7 +213,10 @@ fn quit() {
 fn agents(gym: &Arc<Gym>, config: &RunConfig) -> Result<Box<runner::MakeAgent>, Failure> {
     let mut made = std::collections::BTreeMap::new();
     for (name, condition) in &config.conditions {
-        made.insert(name.clone(), (condition.agent.clone(), model(condition)?));
+        made.insert(
+            name.clone(),
+            (condition.agent.clone(), condition.model.as_ref().map(client).transpose()?),
+        );
     }
     let offered = Arc::new(Offered::new(&gym.schemas));
     let gym = Arc::clone(gym);
@@ -195,6 +228,7 @@ fn agents(gym: &Arc<Gym>, config: &RunConfig) -> Result<Box<runner::MakeAgent>, 
                 Arc::new(React::new(model, Arc::clone(&offered)))
             }
             Some(("random", _)) => Arc::new(Random),
+            Some(("guess", _)) => Arc::new(Guess),
             Some(("reference", _)) => match gym.task(&trial.task) {
                 Ok(task) => {
                     let folder = task.folder.join("reference");

@@ -1,11 +1,18 @@
 //! Judges: from a stored attempt's answer to a verdict.
 //!
-//! A judge sees the reference and what the agent answered, and nothing of the sandbox:
-//! it can be run again at any time, and nothing that an agent left behind can reach it.
-//! It never guesses: what it cannot tell is not a pass.
+//! A judge sees the question, the reference and what the agent answered, and nothing of the
+//! sandbox: it can be run again at any time, and nothing that an agent left behind can
+//! reach it. It never guesses: what it cannot tell is not a pass.
 
 pub mod exact;
+mod kind;
+pub mod llm;
+mod ruling;
 pub mod stages;
 
 pub use exact::judge;
+pub use kind::Judge;
+pub use ruling::{Ballot, Ruling};
 pub use stages::{Reached, Stages};
+
+use exact::shown;

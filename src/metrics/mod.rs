@@ -9,6 +9,7 @@
 //! of one task share its difficulty, so treating them as independent would make the
 //! intervals too narrow.
 
+mod agreement;
 mod beta;
 mod estimators;
 mod interval;
@@ -18,6 +19,7 @@ mod stages;
 mod tally;
 mod usage;
 
+pub use agreement::{AGREEMENT_METHOD, Agreement, Confusion, Rating};
 pub use estimators::{avg, pass_at_k, pass_hat_k};
 pub use interval::{FEWEST_TASKS, METHOD, ci95};
 pub use prices::{BadPrices, Price, Prices};

@@ -70,7 +70,7 @@ pub struct Model {
     scope: HeaderMap,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Shared {
     client: Client,
     endpoint: Endpoint,
@@ -119,6 +119,20 @@ impl Model {
             [(TRIAL, value(trial)), (ATTEMPT, value(&attempt.to_string())), (ROLE, value(role))];
         let scope = scope.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         Self { scope, ..self.clone() }
+    }
+
+    /// Returns the same model asked with other settings; connections and slots are shared.
+    pub fn with_settings(&self, settings: Settings) -> Result<Self, ModelError> {
+        let prefix = settings.prefix(&self.shared.endpoint.model)?;
+        let shared = Shared { settings, prefix, ..self.shared.as_ref().clone() };
+        Ok(Self { shared: Arc::new(shared), ..self.clone() })
+    }
+
+    /// Returns the body of the request that [`chat`](Self::chat) sends.
+    #[must_use]
+    pub fn body(&self, messages: &[Message], tools: &Offered) -> String {
+        let body = message::body(&self.shared.prefix, messages, tools);
+        String::from_utf8_lossy(&body).into_owned()
     }
 
     /// Returns where the model is.

@@ -5,6 +5,7 @@
 //! returns its text or value; only the command line prints. Texts that came from models,
 //! tools or task files are neutralised before they reach a terminal.
 
+mod agreement;
 mod figures;
 mod groups;
 mod json;
@@ -20,6 +21,7 @@ mod unpassed;
 mod usage;
 mod view;
 
+pub use agreement::{AgreementView, ItemKind, LabelledItem, agreement, agreement_json};
 pub use groups::Grouping;
 pub use json::json;
 pub use listing::listing;

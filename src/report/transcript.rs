@@ -14,7 +14,7 @@ use super::sanitize::{lines, one_line};
 use crate::record::{
     AttemptRecord, Body, CallRecord, MessageRecord, ModelRecord, OutcomeRecord, Record,
 };
-use crate::verdict::VerdictRecord;
+use crate::verdict::{Verdict, VerdictRecord, Vote};
 
 /// How much of a transcript is shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -276,6 +276,21 @@ impl Page<'_> {
             for reason in &verdict.reasons {
                 self.block("   ", reason, self.options.lines);
             }
+            for vote in &verdict.votes {
+                self.vote(vote);
+            }
         }
+    }
+
+    /// Writes one call of a judge model.
+    fn vote(&mut self, vote: &Vote) {
+        let said = match vote.verdict {
+            Some(Verdict::Pass) => "correct",
+            Some(Verdict::Fail) => "incorrect",
+            Some(Verdict::Degraded | Verdict::Unjudged) | None => "no verdict",
+        };
+        let (input, output) = (number(vote.usage.input), number(vote.usage.output));
+        let title = format!("vote {} · {} · {input} + {output} tokens", vote.number, vote.model);
+        self.line(&format!("   {}", one_line(&format!("{title} · {said}: {}", vote.reason), 300)));
     }
 }

@@ -1,6 +1,5 @@
 //! What a run still lacks, several trials at once.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,12 +9,11 @@ use futures::stream;
 use super::build::Gym;
 use super::event::{Event, Stop, Stopper};
 use super::execute::{Attempt, execute};
-use super::plan::trials;
+use super::judging::{Case, Cases, Judged, Judging, Left};
 use crate::agent::Agent;
-use crate::judge::{self, Reached, Stages};
+use crate::judge::Judge;
 use crate::record::{Lost, Outcome, OutcomeRecord, Times, TrialId};
-use crate::store::{RunConfig, Store, StoreError, TaskData, Verdicts};
-use crate::verdict::VerdictRecord;
+use crate::store::{RunConfig, Store, StoreError};
 
 /// Attempts in a row that a model's endpoint may break before the run gives up: what
 /// is left would be lost too, and slowly.
@@ -34,17 +32,23 @@ pub struct Batch {
     pub config: Arc<RunConfig>,
     /// The agents.
     pub agents: Box<MakeAgent>,
+    /// The judge that the configuration names.
+    pub judge: Judge,
     /// Attempts at once.
     pub concurrency: usize,
     /// Is told what happens.
-    pub events: Box<dyn Fn(Event) + Send + Sync>,
+    pub events: Arc<dyn Fn(Event) + Send + Sync>,
 }
 
 /// How a batch ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Trials that have no attempt that counts.
     pub lost: usize,
+    /// Attempts that were to be judged and have no verdict.
+    pub unjudged: usize,
+    /// Why the first of them has none.
+    pub judge_failure: Option<String>,
     /// Whether it was asked to stop.
     pub interrupted: bool,
     /// Whether it stopped because the endpoint broke many attempts in a row.
@@ -53,46 +57,71 @@ pub struct Summary {
 
 /// What the attempts of a batch share.
 struct Shared {
-    batch: Batch,
-    tasks: BTreeMap<String, TaskData>,
-    stages: BTreeMap<String, Stages>,
-    verdicts: Verdicts,
+    gym: Arc<Gym>,
+    store: Store,
+    config: Arc<RunConfig>,
+    agents: Box<MakeAgent>,
+    events: Arc<dyn Fn(Event) + Send + Sync>,
     /// Attempts in a row that the endpoint broke.
     broken: AtomicUsize,
 }
 
-/// Runs every trial of the plan that has no attempt that counts, and judges every
-/// attempt that has no verdict. What is stored when it returns is complete, unless it
-/// was asked to stop.
+/// Runs every trial of the plan that has no attempt that counts, and has every attempt
+/// judged that has no verdict. Judging goes on beside the trials and holds none of them up;
+/// a judge that fails leaves attempts without a verdict, and nothing else.
 pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
-    let index = batch.store.index()?;
-    let tasks = batch.config.tasks(&batch.store.blobs())?;
-    let plan = trials(&batch.config, &tasks);
-    let judge = batch.config.judge.name.clone();
-    let judged: BTreeSet<(TrialId, u32)> = batch
-        .store
-        .read_verdicts(&judge)?
-        .into_iter()
-        .map(|verdict| (verdict.trial, verdict.attempt))
-        .collect();
-    let (verdicts, broken) = (batch.store.verdicts(&judge)?, AtomicUsize::new(0));
-    let stages = Stages::of_run(&batch.config, &tasks)?;
-    let shared = Arc::new(Shared { batch, tasks, stages, verdicts, broken });
-    let mut left = Vec::new();
-    for trial in &plan {
-        let known = index.trials.get(trial);
-        match known.and_then(|known| known.counted()) {
-            None => left.push((trial.clone(), known.map_or(1, crate::store::Trial::next))),
-            Some(stored) if judged.contains(&(trial.clone(), stored.attempt)) => {}
-            Some(stored) => {
-                if let Some(end) = &stored.end {
-                    shared.judge(trial, stored.attempt, end)?;
+    let Batch { gym, store, config, agents, judge, concurrency, events } = batch;
+    let name = &config.judge.name;
+    let left = Left::find(&store, &config, name, false)?;
+    let judging = Arc::new(Judging::open(&store, &config, judge, name, Arc::clone(&events))?);
+    let broken = AtomicUsize::new(0);
+    let shared = Arc::new(Shared { gym, store, config, agents, events, broken });
+    let finished = left.planned - left.to_try.len();
+    shared.tell(Event::Planned { trials: left.planned, finished });
+    let (halt, halted, forward) = halting(&stop);
+    let (mut cases, mut judged) = (Cases::new(), Judged::default());
+    for case in left.to_judge {
+        judging.begin(&mut cases, case, halted.clone());
+    }
+    let mut running = stream::iter(left.to_try)
+        .map(|(trial, attempt)| {
+            let (shared, halted) = (Arc::clone(&shared), halted.clone());
+            async move { shared.settle(trial, attempt, halted).await }
+        })
+        .buffer_unordered(concurrency.max(1));
+    let (mut lost, mut failed) = (0, None);
+    loop {
+        tokio::select! {
+            Some(settled) = running.next() => match settled {
+                Ok(Some(case)) => judging.begin(&mut cases, case, halted.clone()),
+                Ok(None) => lost += 1,
+                // What cannot be stored must not go on; what runs is closed as far as it can be.
+                Err(error) => {
+                    halt.stop();
+                    failed.get_or_insert(error);
                 }
-            }
+            },
+            Some(done) = cases.join_next() => if !judged.add(done) {
+                halt.stop();
+            },
+            else => break,
         }
     }
-    shared.tell(Event::Planned { trials: plan.len(), finished: plan.len() - left.len() });
-    let concurrency = shared.batch.concurrency.max(1);
+    forward.abort();
+    if let Some(error) = failed.or(judged.failed) {
+        return Err(error);
+    }
+    Ok(Summary {
+        lost,
+        unjudged: judged.open,
+        judge_failure: judged.why,
+        interrupted: stop.is_asked(),
+        gave_up: shared.gave_up(),
+    })
+}
+
+/// Returns a stop of the batch's own, which follows the user's.
+fn halting(stop: &Stop) -> (Arc<Stopper>, Stop, tokio::task::JoinHandle<()>) {
     let (halt, halted) = Stopper::new();
     let halt = Arc::new(halt);
     let forward = tokio::spawn({
@@ -102,59 +131,35 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
             halt.stop();
         }
     });
-    let mut running = stream::iter(left)
-        .map(|(trial, attempt)| {
-            let (shared, halted) = (Arc::clone(&shared), halted.clone());
-            async move { shared.settle(trial, attempt, halted).await }
-        })
-        .buffer_unordered(concurrency);
-    let (mut lost, mut failed) = (0, None);
-    while let Some(settled) = running.next().await {
-        match settled {
-            Ok(counts) => lost += usize::from(!counts),
-            // What cannot be stored must not go on; what runs is closed as far as it can be.
-            Err(error) => {
-                halt.stop();
-                failed.get_or_insert(error);
-            }
-        }
-    }
-    forward.abort();
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    Ok(Summary { lost, interrupted: stop.is_asked(), gave_up: shared.gave_up() })
+    (halt, halted, forward)
 }
 
 impl Shared {
     fn tell(&self, event: Event) {
-        (self.batch.events)(event);
+        (self.events)(event);
     }
 
     fn gave_up(&self) -> bool {
         self.broken.load(Ordering::Relaxed) >= GIVE_UP
     }
 
-    /// Attempts a trial until an attempt counts or there were enough; returns whether
-    /// one does. What the endpoint broke is not attempted again at once: the client has
+    /// Attempts a trial until an attempt counts or there were enough; returns the one that
+    /// does. What the endpoint broke is not attempted again at once: the client has
     /// tried for long, and `resume` tries later.
     async fn settle(
         self: &Arc<Self>,
         trial: TrialId,
         first: u32,
         stop: Stop,
-    ) -> Result<bool, StoreError> {
-        let tries = self.batch.config.plan.attempts.max(1);
+    ) -> Result<Option<Case>, StoreError> {
+        let tries = self.config.plan.attempts.max(1);
         for attempt in first..first.saturating_add(tries) {
             if stop.is_asked() || self.gave_up() {
-                return Ok(false);
+                return Ok(None);
             }
             self.tell(Event::Began { trial: trial.clone(), attempt });
             let end = self.attempt(&trial, attempt, stop.clone()).await?;
             let lost = end.outcome.is_lost();
-            if !lost {
-                self.judge(&trial, attempt, &end)?;
-            }
             let endpoint = end.outcome == Outcome::Lost(Lost::Model);
             if endpoint {
                 self.broken.fetch_add(1, Ordering::Relaxed);
@@ -172,10 +177,10 @@ impl Shared {
                 again,
             });
             if !again {
-                return Ok(!lost);
+                return Ok((!lost).then_some(Case { trial, attempt, end }));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Runs one attempt in a task of its own, so that a panic costs only it.
@@ -186,10 +191,10 @@ impl Shared {
         mut stop: Stop,
     ) -> Result<OutcomeRecord, StoreError> {
         let shared = Arc::clone(self);
-        let agent = (self.batch.agents)(trial, attempt);
+        let agent = (self.agents)(trial, attempt);
         let what = Attempt { trial: trial.clone(), attempt };
         let task = tokio::spawn(async move {
-            let Batch { gym, store, config, .. } = &shared.batch;
+            let Shared { gym, store, config, .. } = shared.as_ref();
             execute(gym, store, config, agent.as_ref(), &what, &mut stop).await
         });
         match task.await {
@@ -206,36 +211,5 @@ impl Shared {
                 t: Times::default(),
             }),
         }
-    }
-
-    /// Judges a stored attempt and keeps the verdict.
-    fn judge(&self, trial: &TrialId, attempt: u32, end: &OutcomeRecord) -> Result<(), StoreError> {
-        if matches!(end.outcome, Outcome::Skipped(_)) {
-            return Ok(());
-        }
-        let Some(task) = self.tasks.get(&trial.task) else {
-            return Ok(());
-        };
-        let blobs = self.batch.store.blobs();
-        let answer = end.answer.as_ref().map(|body| blobs.text(body)).transpose()?;
-        let (verdict, reasons) = judge::exact::judge(&task.answer, &end.outcome, answer.as_deref());
-        let reached = match self.stages.get(&trial.task) {
-            Some(stages) => stages.read(&self.batch.store, trial, attempt)?,
-            None => Reached::default(),
-        };
-        self.verdicts.append(&VerdictRecord {
-            format: crate::record::FORMAT,
-            trial: trial.clone(),
-            attempt,
-            verdict,
-            reasons,
-            milestones: reached.milestones,
-            steps: reached.steps,
-            discovered: reached.discovered,
-            votes: Vec::new(),
-            t: Times::default(),
-        })?;
-        self.tell(Event::Judged { trial: trial.clone(), verdict });
-        Ok(())
     }
 }

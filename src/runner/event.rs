@@ -37,12 +37,14 @@ pub enum Event {
         /// Whether another attempt follows.
         again: bool,
     },
-    /// A stored attempt was judged.
+    /// A stored attempt was judged, or could not be.
     Judged {
         /// The trial.
         trial: TrialId,
-        /// The verdict.
+        /// The verdict; [`Verdict::Unjudged`] where there is none.
         verdict: Verdict,
+        /// Why there is none.
+        detail: Option<String>,
     },
 }
 

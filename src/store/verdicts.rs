@@ -1,5 +1,6 @@
 //! Verdicts, a line each.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
@@ -7,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Store, StoreError, lines};
+use crate::record::TrialId;
 use crate::verdict::VerdictRecord;
 
 /// The verdicts of one judge, open for appending.
@@ -44,5 +46,28 @@ impl Store {
     pub fn read_verdicts(&self, judge: &str) -> Result<Vec<VerdictRecord>, StoreError> {
         let path = path(self.root(), judge);
         if path.exists() { lines::read(&path) } else { Ok(Vec::new()) }
+    }
+    /// Reads the verdicts of a judge that count: of several on one attempt the last.
+    pub fn last_verdicts(
+        &self,
+        judge: &str,
+    ) -> Result<BTreeMap<(TrialId, u32), VerdictRecord>, StoreError> {
+        let all = self.read_verdicts(judge)?;
+        Ok(all.into_iter().map(|line| ((line.trial.clone(), line.attempt), line)).collect())
+    }
+
+    /// Returns the names of the judges that have verdicts, in order.
+    pub fn judges(&self) -> Result<Vec<String>, StoreError> {
+        let folder = self.root().join("verdicts");
+        if !folder.exists() {
+            return Ok(Vec::new());
+        }
+        let mut names = Vec::new();
+        for entry in folder.read_dir_utf8().map_err(StoreError::io(&folder))? {
+            let entry = entry.map_err(StoreError::io(&folder))?;
+            names.extend(entry.file_name().strip_suffix(".jsonl").map(str::to_owned));
+        }
+        names.sort_unstable();
+        Ok(names)
     }
 }

@@ -17,6 +17,7 @@ pub mod environment;
 pub mod factor;
 pub mod fault;
 pub mod given;
+pub mod judging;
 mod load;
 pub mod scenario;
 pub mod schema;

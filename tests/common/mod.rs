@@ -44,6 +44,7 @@ impl Place {
             .current_dir(self.path())
             .env_remove("OPENAI_API_KEY")
             .env_remove("OPENAI_BASE_URL")
+            .env_remove("WILDGYM_JUDGE_MODEL")
             .stdin(Stdio::null());
         command
     }

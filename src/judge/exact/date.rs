@@ -6,6 +6,7 @@
 
 use jiff::civil::Date;
 
+use super::Unequal;
 use super::text::key;
 
 const MONTHS: [&str; 12] = [
@@ -29,15 +30,23 @@ const WEEKDAYS: [&str; 7] =
 /// Words that stand in a date and say nothing.
 const FILLERS: [&str; 3] = ["of", "the", "on"];
 
-/// Compares an answer with a date.
-pub(super) fn compare(given: &str, value: Date) -> Result<&'static str, String> {
+/// Compares an answer with a date. Where one of two readings is right, what is meant is for
+/// a model to say.
+pub(super) fn compare(given: &str, value: Date) -> Result<&'static str, Unequal> {
     match readings(&key(given)).as_slice() {
-        [] => Err("the answer is not a date with year, month and day".to_owned()),
+        [] => {
+            let reason = "the answer is not a date with year, month and day";
+            Err(Unequal::Unclear(reason.to_owned()))
+        }
         [date] if *date == value => Ok("the same date"),
-        [date] => Err(format!("{date} is another date")),
-        [first, second, ..] => Err(format!(
-            "the answer can be read as {first} and as {second}: write the month as a word, or YYYY-MM-DD"
-        )),
+        [date] => Err(Unequal::Wrong(format!("{date} is another date"))),
+        [first, second, ..] => {
+            let reason = format!(
+                "the answer can be read as {first} and as {second}: write the month as a word, or YYYY-MM-DD"
+            );
+            let perhaps = *first == value || *second == value;
+            Err(if perhaps { Unequal::Unclear(reason) } else { Unequal::Wrong(reason) })
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Lists of short texts.
 
+use super::Unequal;
 use super::text::{folded, key};
 
 /// Ways to take an answer apart, from the mark that separates most clearly to those that
@@ -16,7 +17,7 @@ pub(super) fn compare(
     given: &str,
     value: &[String],
     ordered: bool,
-) -> Result<&'static str, String> {
+) -> Result<&'static str, Unequal> {
     let want: Vec<String> = value.iter().map(|item| key(item)).collect();
     let given = key_keeping_lines(given);
     let splits: Vec<Vec<String>> = SEPARATORS
@@ -33,11 +34,11 @@ pub(super) fn compare(
     };
     if splits.iter().any(|items| sorted(items) == sorted(&want)) {
         if ordered {
-            return Err("the items are right, their order is not".to_owned());
+            return Err(Unequal::Wrong("the items are right, their order is not".to_owned()));
         }
         return Ok("the same items");
     }
-    Err(difference(&splits, &want))
+    Err(Unequal::Unclear(difference(&splits, &want)))
 }
 
 /// Says what is missing and what is too much in the reading that fits best.

@@ -20,6 +20,7 @@ use crate::record::Outcome;
 use crate::verdict::Verdict;
 
 pub use candidates::lists_candidates;
+pub(super) use text::shown;
 
 /// Name of this judge in `verdicts/<judge>.jsonl` and on labels.
 pub const NAME: &str = "exact";
@@ -37,7 +38,7 @@ pub fn judge(answer: &Answer, outcome: &Outcome, text: Option<&str>) -> (Verdict
     match outcome {
         Outcome::Answered => match compare(answer, text.unwrap_or_default()) {
             Ok(how) => (Verdict::Pass, vec![how.to_owned()]),
-            Err(reason) => (Verdict::Fail, vec![reason]),
+            Err(Unequal::Wrong(reason) | Unequal::Unclear(reason)) => (Verdict::Fail, vec![reason]),
         },
         Outcome::NoAnswer => (Verdict::Fail, vec!["no answer".to_owned()]),
         Outcome::Limit(limit) => {
@@ -49,25 +50,36 @@ pub fn judge(answer: &Answer, outcome: &Outcome, text: Option<&str>) -> (Verdict
     }
 }
 
+/// Why an answer does not pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unequal {
+    /// It is wrong, whoever judges.
+    Wrong(String),
+    /// It is not in a form that can be compared; what it means may be right.
+    Unclear(String),
+}
+
 /// Returns what was equal, or why the answer does not pass.
-fn compare(answer: &Answer, given: &str) -> Result<&'static str, String> {
+pub(super) fn compare(answer: &Answer, given: &str) -> Result<&'static str, Unequal> {
     let forms = forms(answer);
     let longest = forms.iter().map(|form| form.chars().count()).max().unwrap_or(0).max(LONGEST);
     if given.chars().nth(longest).is_some() {
-        return Err(format!("the answer has more than {longest} characters"));
+        return Err(Unequal::Wrong(format!("the answer has more than {longest} characters")));
     }
     let key = text::key(given);
     if key.is_empty() {
-        return Err("the answer is empty".to_owned());
+        return Err(Unequal::Wrong("the answer is empty".to_owned()));
     }
     if forms.iter().any(|form| text::key(form) == key) {
         return Ok("equals the reference or an accepted form");
     }
     if let Some(reason) = lists_candidates(answer, given) {
-        return Err(reason);
+        return Err(Unequal::Wrong(reason));
     }
     match &answer.kind {
-        AnswerKind::Text { .. } => Err("differs from the reference and all accepted forms".into()),
+        AnswerKind::Text { .. } => {
+            Err(Unequal::Unclear("differs from the reference and all accepted forms".into()))
+        }
         AnswerKind::Number { value, tolerance, unit } => {
             number::compare(given, *value, *tolerance, unit.as_deref())
         }

@@ -15,6 +15,7 @@
 //! A percent sign is ignored where no other unit is declared: `12.5 %` is 12.5. Any other
 //! unit than the declared one fails, since five miles are not five kilometres.
 
+use super::Unequal;
 use super::text::key;
 
 /// Spellings of common units, so that a declared `EUR` also covers `€`.
@@ -49,9 +50,9 @@ pub(super) fn compare(
     value: f64,
     tolerance: f64,
     unit: Option<&str>,
-) -> Result<&'static str, String> {
+) -> Result<&'static str, Unequal> {
     let text = key(given);
-    let Some(number) = read(&text, unit) else { return Err(unreadable(&text)) };
+    let Some(number) = read(&text, unit) else { return Err(unreadable(&text, unit, tolerance)) };
     if is_within(number, value, tolerance) {
         return Ok(if tolerance > 0.0 {
             "a number within the tolerance"
@@ -59,7 +60,17 @@ pub(super) fn compare(
             "the same number"
         });
     }
-    Err(format!("{number} is another number, or outside of the tolerance"))
+    let reason = format!("{number} is another number, or outside of the tolerance");
+    // What a scale or a percent sign stands for is not for arithmetic where the unit has a
+    // scale itself (`3.5 million` of `million EUR`), or is missing (`12.5 %` is 0.125).
+    let scaled_unit =
+        unit.is_some_and(|unit| SCALES.iter().any(|(word, _)| key(unit).contains(word)));
+    let percent = ["%", "percent", "百分之"].iter().any(|sign| text.contains(sign));
+    let percent = percent && unit.is_none();
+    if scaled_unit || (percent && is_within(number / 100.0, value, tolerance)) {
+        return Err(Unequal::Unclear(reason));
+    }
+    Err(Unequal::Wrong(reason))
 }
 
 /// Returns whether two numbers differ by at most `tolerance`, give or take the rounding
@@ -69,8 +80,30 @@ fn is_within(number: f64, value: f64, tolerance: f64) -> bool {
     (number - value).abs() <= tolerance.max(0.0) + rounding
 }
 
-/// Says why a text is not one number.
-fn unreadable(text: &str) -> String {
+/// Says why a text is not one number. Different numbers side by side, and no word with
+/// them, are candidates; words may say which number is meant.
+fn unreadable(text: &str, unit: Option<&str>, tolerance: f64) -> Unequal {
+    let side_by_side: Option<Vec<f64>> = text
+        .replace(", ", ";")
+        .replace(" / ", ";")
+        .split([';', '|', '\n', '、'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(|part| read(part, unit))
+        .collect();
+    let reason = said_of_numbers(text);
+    match side_by_side.as_deref() {
+        Some([first, rest @ ..])
+            if rest.iter().any(|number| !is_within(*number, *first, tolerance)) =>
+        {
+            Unequal::Wrong(reason)
+        }
+        _ => Unequal::Unclear(reason),
+    }
+}
+
+/// Says what numbers a text contains.
+fn said_of_numbers(text: &str) -> String {
     let mut numbers: Vec<&str> = text
         .split(|letter: char| !letter.is_ascii_digit() && letter != '.' && letter != ',')
         .map(|number| number.trim_matches(['.', ',']))

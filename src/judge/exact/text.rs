@@ -79,6 +79,16 @@ pub(super) fn folded(text: &str) -> String {
     out.nfkc().collect()
 }
 
+/// Returns the text as it looks on paper: without control and invisible characters, with
+/// newlines for every mark that ends a line.
+pub(in crate::judge) fn shown(text: &str) -> String {
+    let ends_line = |letter| matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.chars()
+        .map(|letter| if ends_line(letter) { '\n' } else { letter })
+        .filter(|letter| !is_hidden(*letter))
+        .collect()
+}
+
 /// Returns whether a character takes no place on paper: controls other than the newline
 /// and the tab, joiners, marks of direction, fillers, variation selectors, tags.
 fn is_hidden(letter: char) -> bool {

@@ -1,0 +1,383 @@
+//! Who judges: from flags and variables to a judge that has shown that it can.
+//!
+//! A judge with a model is asked two trivial questions before anything is made or run, so
+//! that a wrong key or name costs seconds and not a night.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::run::DEFAULT_BASE_URL;
+use super::{Failure, environment, start};
+use crate::judge::Judge;
+use crate::judge::llm::{self, Panel};
+use crate::runner::Left;
+use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store};
+
+/// Most tokens of a judge's reply: a verdict needs few, thinking before it more.
+const MAX_TOKENS: u32 = 4096;
+
+/// Requests of a judge in flight at once.
+const REQUESTS: u32 = 16;
+
+/// How long a request of a judge may take, in seconds.
+const REQUEST_SECONDS: u64 = 300;
+
+/// Who judges.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Judge")]
+pub(super) struct JudgeArgs {
+    /// Who judges answers: equality alone, or a model where equality does not decide; `auto` is
+    /// `llm` where a judge model is named, else `exact` [default: auto]
+    #[arg(long, value_enum, value_name = "WHO")]
+    judge: Option<JudgeName>,
+
+    #[command(flatten)]
+    models: ModelsArgs,
+}
+
+/// The models of a judge.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Judge")]
+pub(super) struct ModelsArgs {
+    /// Model that judges, by the name its endpoint knows; several take turns
+    /// [default: `WILDGYM_JUDGE_MODEL`]
+    #[arg(id = "judge_model", long = "judge-model", value_name = "NAME")]
+    models: Vec<String>,
+
+    /// Votes on an answer, an odd number; more than half must agree
+    /// [default: 1, or the next odd number that lets every model vote]
+    #[arg(id = "judge_votes", long = "judge-votes", value_name = "COUNT")]
+    votes: Option<u32>,
+
+    /// More fields of every request to the judge, as a JSON object
+    #[arg(id = "judge_extra", long = "judge-extra", value_name = "JSON")]
+    extra: Option<String>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// Where a judge is and how fast it is asked: what moves no verdict.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Judge")]
+struct PlaceArgs {
+    /// Base URL of the judge's endpoint [default: the agent's, else `OPENAI_BASE_URL`, else
+    /// `https://api.openai.com/v1`]
+    #[arg(id = "judge_base_url", long = "judge-base-url", value_name = "URL")]
+    base_url: Option<String>,
+
+    /// Environment variable that holds the key of the judge's endpoint
+    /// [default: the agent's at the agent's endpoint, else `OPENAI_API_KEY`]
+    #[arg(id = "judge_api_key_env", long = "judge-api-key-env", value_name = "NAME")]
+    api_key_env: Option<String>,
+
+    /// Requests in flight at the judge's endpoint at once [default: 16]
+    #[arg(id = "judge_requests", long = "judge-requests", value_name = "COUNT",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    requests: Option<u32>,
+
+    /// How long a request to the judge may take, in seconds [default: 300]
+    #[arg(id = "judge_request_seconds", long = "judge-request-seconds", value_name = "SECONDS",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    request_seconds: Option<u64>,
+}
+
+/// The same flags for a run whose judge has moved.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Judge")]
+pub(super) struct MovedArgs {
+    /// Base URL of the judge's endpoint, where the judge has moved
+    #[arg(id = "judge_base_url", long = "judge-base-url", value_name = "URL")]
+    base_url: Option<String>,
+
+    /// Environment variable that holds the key of the judge's endpoint, where it is another now
+    #[arg(id = "judge_api_key_env", long = "judge-api-key-env", value_name = "NAME")]
+    api_key_env: Option<String>,
+
+    /// Requests in flight at the judge's endpoint at once [default: the run's]
+    #[arg(id = "judge_requests", long = "judge-requests", value_name = "COUNT",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    requests: Option<u32>,
+
+    /// How long a request to the judge may take, in seconds [default: the run's]
+    #[arg(id = "judge_request_seconds", long = "judge-request-seconds", value_name = "SECONDS",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    request_seconds: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum JudgeName {
+    /// Equality with the reference or an accepted form
+    Exact,
+    /// A model where equality does not decide
+    Llm,
+    /// `llm` where a judge model is named, else `exact`
+    Auto,
+}
+
+impl JudgeArgs {
+    /// Returns whether the flags say who judges, and not only where.
+    pub(super) fn names_a_judge(&self) -> bool {
+        let models = &self.models;
+        self.judge.is_some()
+            || !models.models.is_empty()
+            || models.votes.is_some()
+            || models.extra.is_some()
+    }
+
+    /// Moves the judge of a stored run.
+    pub(super) fn apply(&self, config: &mut JudgeConfig) -> Result<(), Failure> {
+        self.models.place.apply(config)
+    }
+
+    /// Returns the judge that is meant. `agent` is the model that acts, where there is one:
+    /// without other words the judge is asked where it is.
+    pub(super) fn config(&self, agent: Option<&ModelConfig>) -> Result<JudgeConfig, Failure> {
+        self.models.config(self.judge, agent)
+    }
+}
+
+impl ModelsArgs {
+    /// Returns the judge that is meant by these flags and by what `judge` says of them, see
+    /// [`JudgeArgs::config`].
+    pub(super) fn config(
+        &self,
+        judge: Option<JudgeName>,
+        agent: Option<&ModelConfig>,
+    ) -> Result<JudgeConfig, Failure> {
+        let mut names = self.models.clone();
+        if names.is_empty() && judge != Some(JudgeName::Exact) {
+            names.extend(environment::get(environment::JUDGE_MODEL));
+        }
+        if names.is_empty() || judge == Some(JudgeName::Exact) {
+            return self.exact(judge, &names);
+        }
+        if let Some(name) = names.iter().find(|name| name.trim().is_empty()) {
+            return Err(Failure::usage(format!("`{name}` is no model's name"))
+                .hint("name the judge's model with `--judge-model NAME`"));
+        }
+        let extra = match &self.extra {
+            None => serde_json::Map::new(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Failure::usage(format!("`--judge-extra` is not a JSON object: {error}"))
+            })?,
+        };
+        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let votes = self.votes.unwrap_or(count | 1);
+        Panel::check(names.len(), votes).map_err(|error| {
+            Failure::usage(error.to_string())
+                .hint("give `--judge-votes` an odd number that lets every judge model vote")
+        })?;
+        let models: Vec<ModelConfig> =
+            names.into_iter().map(|name| self.place.model(name, extra.clone(), agent)).collect();
+        let name = llm::name(&models, votes);
+        Ok(JudgeConfig { name, models, votes, prompts: llm::prompts() })
+    }
+
+    /// Returns the exact judge, unless a flag asks for more than it can.
+    fn exact(&self, judge: Option<JudgeName>, names: &[String]) -> Result<JudgeConfig, Failure> {
+        if judge == Some(JudgeName::Llm) {
+            return Err(Failure::usage("`--judge llm` needs a model").hint(format!(
+                "name one with `--judge-model NAME` or in `{}`, and its endpoint with \
+                 `--judge-base-url URL`",
+                environment::JUDGE_MODEL
+            )));
+        }
+        let model = (!names.is_empty()).then_some("--judge-model");
+        match model.or_else(|| self.given()) {
+            None => Ok(JudgeConfig::exact()),
+            Some(flag) => Err(Failure::usage(format!("judge `exact` takes no `{flag}`"))
+                .hint("name a judge model with `--judge-model NAME`, without `--judge exact`")),
+        }
+    }
+
+    /// Returns the first of these flags that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let place = &self.place;
+        let given = [
+            (!self.models.is_empty(), "--judge-model"),
+            (self.votes.is_some(), "--judge-votes"),
+            (self.extra.is_some(), "--judge-extra"),
+            (place.base_url.is_some(), "--judge-base-url"),
+            (place.api_key_env.is_some(), "--judge-api-key-env"),
+            (place.requests.is_some(), "--judge-requests"),
+            (place.request_seconds.is_some(), "--judge-request-seconds"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, flag)| flag)
+    }
+}
+
+impl PlaceArgs {
+    fn model(
+        &self,
+        name: String,
+        extra: serde_json::Map<String, serde_json::Value>,
+        agent: Option<&ModelConfig>,
+    ) -> ModelConfig {
+        let elsewhere = self.base_url.is_some();
+        let base_url = self
+            .base_url
+            .clone()
+            .or_else(|| agent.map(|agent| agent.base_url.clone()))
+            .or_else(|| environment::get(environment::BASE_URL))
+            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+        // The agent's key is for the agent's endpoint; it is sent nowhere else.
+        let key_env = self
+            .api_key_env
+            .clone()
+            .or_else(|| agent.filter(|_| !elsewhere).map(|agent| agent.key_env.clone()))
+            .unwrap_or_else(|| environment::KEY.to_owned());
+        ModelConfig {
+            name,
+            base_url,
+            key_env,
+            temperature: 0.0,
+            max_tokens: MAX_TOKENS,
+            requests: self.requests.unwrap_or(REQUESTS),
+            request_seconds: self.request_seconds.unwrap_or(REQUEST_SECONDS),
+            extra,
+        }
+    }
+
+    fn apply(&self, config: &mut JudgeConfig) -> Result<(), Failure> {
+        let Self { base_url, api_key_env, requests, request_seconds } = self;
+        let given = base_url.is_some() || api_key_env.is_some();
+        let given = given || requests.is_some() || request_seconds.is_some();
+        if given && config.models.is_empty() {
+            return Err(Failure::usage(format!(
+                "the run's judge is `{}`, which asks no endpoint",
+                config.name
+            ))
+            .hint("judge with a model by `wildgym rejudge RUN --judge-model NAME`"));
+        }
+        for model in &mut config.models {
+            if let Some(url) = base_url {
+                model.base_url.clone_from(url);
+            }
+            if let Some(name) = api_key_env {
+                model.key_env.clone_from(name);
+            }
+            model.requests = requests.unwrap_or(model.requests);
+            model.request_seconds = request_seconds.unwrap_or(model.request_seconds);
+        }
+        Ok(())
+    }
+}
+
+impl MovedArgs {
+    /// Applies what moves no verdict: where the judge is and how fast it is asked.
+    pub(super) fn apply(&self, config: &mut JudgeConfig) -> Result<(), Failure> {
+        let Self { base_url, api_key_env, requests, request_seconds } = self;
+        let (base_url, api_key_env) = (base_url.clone(), api_key_env.clone());
+        let (requests, request_seconds) = (*requests, *request_seconds);
+        PlaceArgs { base_url, api_key_env, requests, request_seconds }.apply(config)
+    }
+}
+
+/// Returns what the first line of a run says about its judge.
+pub(super) fn label(config: &JudgeConfig) -> String {
+    if config.models.is_empty() {
+        return format!("{} (no judge model: a lower bound)", config.name);
+    }
+    config.name.clone()
+}
+
+/// Makes a judge without asking anybody.
+pub(super) fn judge(config: &JudgeConfig) -> Result<Judge, Failure> {
+    if config.models.is_empty() { Ok(Judge::Exact) } else { panel(config).map(Judge::Llm) }
+}
+
+/// Makes the panel of a judge with models.
+pub(super) fn panel(config: &JudgeConfig) -> Result<Panel, Failure> {
+    let clients = config.models.iter().map(start::client).collect::<Result<Vec<_>, _>>();
+    // The one hint is about the key, in the words of the agent's flags.
+    let clients = clients.map_err(|failure| match failure.hint {
+        Some(_) => failure.hint(
+            "set it, name another variable with `--judge-api-key-env`, or an endpoint with \
+             `--judge-base-url`",
+        ),
+        None => failure,
+    })?;
+    Panel::new(clients, config.votes).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Makes a judge and has it judge a right and a wrong answer.
+pub(super) fn checked(config: &JudgeConfig) -> Result<Judge, Failure> {
+    if config.models.is_empty() {
+        return Ok(Judge::Exact);
+    }
+    // Connections live with the runtime they were made in, so the panel that stays is another.
+    let (first, lasting) = (panel(config)?, panel(config)?);
+    for model in &config.models {
+        start::check_endpoint(model).map_err(|failure| {
+            failure.hint("start the judge's endpoint, or name another with `--judge-base-url`")
+        })?;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    let done = runtime.block_on(first.preflight());
+    runtime.shutdown_timeout(Duration::ZERO);
+    done.map_err(|error| {
+        Failure::usage(format!("the judge failed its first questions: {error}")).hint(
+            "check `--judge-model`, `--judge-base-url` and the key, or take another judge; \
+             `--judge exact` needs none",
+        )
+    })?;
+    lasting.set_plain(&first.plain());
+    Ok(Judge::Llm(lasting))
+}
+
+/// Makes the judge that a stored run names, and checks it where something is left to judge.
+pub(super) fn for_stored(store: &Store, config: &RunConfig) -> Result<Judge, Failure> {
+    check_prompts(config)?;
+    let left = Left::find(store, config, &config.judge.name, false)?;
+    if left.to_try.is_empty() && left.to_judge.is_empty() {
+        return judge(&config.judge);
+    }
+    check_questions(store, config, &config.judge)?;
+    checked(&config.judge)
+}
+
+/// Refuses to go on with a judge whose prompts this program does not have.
+pub(super) fn check_prompts(config: &RunConfig) -> Result<(), Failure> {
+    let judge = &config.judge;
+    if judge.models.is_empty() || judge.prompts == llm::prompts() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "this version of wildgym asks judges in other words than judge `{}` was asked in",
+        judge.name
+    ))
+    .hint(format!(
+        "use wildgym {}, or judge everything anew with `wildgym rejudge RUN --judge-model {}`",
+        config.wildgym, judge.models[0].name
+    )))
+}
+
+/// Refuses to have a model judge a run that does not hold what was asked.
+pub(super) fn check_questions(
+    store: &Store,
+    config: &RunConfig,
+    judge: &JudgeConfig,
+) -> Result<(), Failure> {
+    if judge.models.is_empty() {
+        return Ok(());
+    }
+    let tasks = config.tasks(&store.blobs())?;
+    let without = config
+        .plan
+        .tasks
+        .iter()
+        .find(|id| tasks.get(*id).is_none_or(|task| task.questions.is_empty()));
+    match without {
+        None => Ok(()),
+        Some(id) => Err(Failure::usage(format!(
+            "`{}` does not hold what task `{id}` asks, so no model can judge it",
+            store.root()
+        ))
+        .hint("the run was made by an older version; begin anew with `wildgym run`")),
+    }
+}

@@ -1,0 +1,264 @@
+//! Judging stored attempts, beside the trials or long after them.
+//!
+//! A judge reads what is stored and nothing else, so it can fail, be killed or be another
+//! one without any loss: an attempt stays as it ended, and is judged when somebody asks
+//! again. No agent is called here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::event::{Event, Stop};
+use super::plan::trials;
+use crate::judge::llm::Question;
+use crate::judge::{Ballot, Judge, Reached, Ruling, Stages};
+use crate::record::{FORMAT, Outcome, OutcomeRecord, Retry, Times, TrialId};
+use crate::store::{RunConfig, Store, StoreError, TaskData, Trial, Verdicts};
+use crate::verdict::{Verdict, VerdictRecord, Vote};
+
+/// A stored attempt that a verdict is wanted on.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// The trial.
+    pub trial: TrialId,
+    /// The attempt that counts.
+    pub attempt: u32,
+    /// How it ended.
+    pub end: OutcomeRecord,
+}
+
+/// What a run still lacks.
+#[derive(Debug, Clone, Default)]
+pub struct Left {
+    /// Trials of the plan.
+    pub planned: usize,
+    /// Trials without an attempt that counts, and the number of the next attempt.
+    pub to_try: Vec<(TrialId, u32)>,
+    /// Attempts that count, without a verdict that counts.
+    pub to_judge: Vec<Case>,
+}
+
+impl Left {
+    /// Finds what a run lacks; `judge` names whose verdicts count, `again` wants also those
+    /// that are there made anew. A line that says `unjudged` is no verdict.
+    pub fn find(
+        store: &Store,
+        config: &RunConfig,
+        judge: &str,
+        again: bool,
+    ) -> Result<Self, StoreError> {
+        let tasks = config.tasks(&store.blobs())?;
+        let mut index = store.index()?;
+        let mut judged = store.last_verdicts(judge)?;
+        judged.retain(|_, line| !again && line.verdict != Verdict::Unjudged);
+        let mut left = Self::default();
+        for trial in trials(config, &tasks) {
+            left.planned += 1;
+            let known = index.trials.remove(&trial).unwrap_or_default();
+            let Some(stored) = known.counted() else {
+                left.to_try.push((trial, Trial::next(&known)));
+                continue;
+            };
+            let attempt = stored.attempt;
+            let Some(end) = &stored.end else { continue };
+            let skipped = matches!(end.outcome, Outcome::Skipped(_));
+            if !skipped && !judged.contains_key(&(trial.clone(), attempt)) {
+                left.to_judge.push(Case { trial, attempt, end: end.clone() });
+            }
+        }
+        Ok(left)
+    }
+}
+
+/// A judge at work on one run.
+pub(super) struct Judging {
+    store: Store,
+    tasks: BTreeMap<String, TaskData>,
+    stages: BTreeMap<String, Stages>,
+    judge: Judge,
+    verdicts: Verdicts,
+    events: Arc<dyn Fn(Event) + Send + Sync>,
+}
+
+/// What became of the cases of a session.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    /// Cases without a verdict.
+    pub(super) open: usize,
+    /// Why the first of them has none.
+    pub(super) why: Option<String>,
+    /// What could not be stored.
+    pub(super) failed: Option<StoreError>,
+}
+
+/// Cases that are being judged. Dropping it stops them.
+pub(super) type Cases = JoinSet<Result<Option<String>, StoreError>>;
+
+impl Judged {
+    /// Takes note of a case that is done; returns whether it could be stored.
+    pub(super) fn add(
+        &mut self,
+        done: Result<Result<Option<String>, StoreError>, tokio::task::JoinError>,
+    ) -> bool {
+        match done {
+            Ok(Ok(None)) => {}
+            Ok(Ok(Some(why))) => self.leave(why),
+            Ok(Err(error)) => {
+                self.failed.get_or_insert(error);
+            }
+            Err(panic) => self.leave(format!("the judge failed: {panic}")),
+        }
+        self.failed.is_none()
+    }
+
+    fn leave(&mut self, why: String) {
+        self.open += 1;
+        self.why.get_or_insert(why);
+    }
+}
+
+impl Judging {
+    /// Opens the verdicts of the judge named `name`.
+    pub(super) fn open(
+        store: &Store,
+        config: &RunConfig,
+        judge: Judge,
+        name: &str,
+        events: Arc<dyn Fn(Event) + Send + Sync>,
+    ) -> Result<Self, StoreError> {
+        let tasks = config.tasks(&store.blobs())?;
+        let stages = Stages::of_run(config, &tasks)?;
+        let verdicts = store.verdicts(name)?;
+        Ok(Self { store: store.clone(), tasks, stages, judge, verdicts, events })
+    }
+
+    /// Has a case judged beside whatever else goes on.
+    pub(super) fn begin(self: &Arc<Self>, cases: &mut Cases, case: Case, stop: Stop) {
+        let judging = Arc::clone(self);
+        cases.spawn(async move { judging.judge(&case, stop).await });
+    }
+
+    /// Judges a case and keeps the verdict; returns why there is none.
+    async fn judge(&self, case: &Case, mut stop: Stop) -> Result<Option<String>, StoreError> {
+        let Case { trial, attempt, end } = case;
+        if matches!(end.outcome, Outcome::Skipped(_)) {
+            return Ok(None);
+        }
+        let Some(task) = self.tasks.get(&trial.task) else {
+            return Ok(Some(format!("the run knows no task `{}`", trial.task)));
+        };
+        let answer = end.answer.as_ref().map(|body| self.store.blobs().text(body)).transpose()?;
+        let asked = task.questions.get(&trial.variant.to_string());
+        let question = Question {
+            scenario: task.scenario,
+            language: task.language,
+            question: asked.map(String::as_str).unwrap_or_default(),
+            reference: &task.answer,
+            answer: answer.as_deref().unwrap_or_default(),
+        };
+        let name = trial.to_string();
+        // What needs no model is decided at once, also when the run is stopped.
+        let ruling = tokio::select! {
+            biased;
+            ruling = self.judge.judge(&end.outcome, &question, (&name, *attempt)) => ruling,
+            () = stop.asked() => return Ok(Some("the session was stopped".to_owned())),
+        };
+        let why = ruling.reasons.first().cloned().unwrap_or_default();
+        let why = ruling.failure.clone().unwrap_or(why);
+        let verdict = ruling.verdict;
+        // Where nobody was asked, there is nothing to keep.
+        if verdict != Verdict::Unjudged || !ruling.votes.is_empty() {
+            let reached = match self.stages.get(&trial.task) {
+                Some(stages) => stages.read(&self.store, trial, *attempt)?,
+                None => Reached::default(),
+            };
+            self.verdicts.append(&verdict_record(&self.store, case, reached, ruling)?)?;
+        }
+        let open = (verdict == Verdict::Unjudged).then_some(why);
+        (self.events)(Event::Judged { trial: trial.clone(), verdict, detail: open.clone() });
+        Ok(open)
+    }
+}
+
+/// Returns the line that is kept of a ruling; long texts become blobs.
+fn verdict_record(
+    store: &Store,
+    case: &Case,
+    reached: Reached,
+    ruling: Ruling,
+) -> Result<VerdictRecord, StoreError> {
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let retries: Vec<Retry> =
+        ruling.votes.iter().flat_map(|ballot| ballot.retries.clone()).collect();
+    let (took_ms, waited_ms) = (milliseconds(ruling.took()), milliseconds(ruling.waited()));
+    let votes = ruling.votes.into_iter().map(|ballot| vote(store, ballot));
+    Ok(VerdictRecord {
+        format: FORMAT,
+        trial: case.trial.clone(),
+        attempt: case.attempt,
+        verdict: ruling.verdict,
+        reasons: ruling.reasons,
+        milestones: reached.milestones,
+        steps: reached.steps,
+        discovered: reached.discovered,
+        votes: votes.collect::<Result<_, _>>()?,
+        t: Times { took_ms, waited_ms, retries, ..Times::default() },
+    })
+}
+
+fn vote(store: &Store, ballot: Ballot) -> Result<Vote, StoreError> {
+    let blobs = store.blobs();
+    Ok(Vote {
+        number: ballot.number,
+        model: ballot.model,
+        digest: ballot.digest,
+        request: blobs.body(ballot.request)?,
+        reply: ballot.reply.map(|reply| blobs.body(reply)).transpose()?,
+        verdict: ballot.verdict,
+        reason: ballot.reason,
+        usage: ballot.usage,
+    })
+}
+
+/// A run to be judged from the store alone.
+pub struct Rejudge {
+    /// Where the run is kept.
+    pub store: Store,
+    /// The run's configuration.
+    pub config: RunConfig,
+    /// Who judges.
+    pub judge: Judge,
+    /// The judge's name, which is where its verdicts go.
+    pub name: String,
+    /// What is to be judged.
+    pub cases: Vec<Case>,
+    /// Is told what happens.
+    pub events: Arc<dyn Fn(Event) + Send + Sync>,
+}
+
+/// Judges stored attempts; no agent is called.
+pub async fn rejudge(rejudge: Rejudge, stop: Stop) -> Result<super::Summary, StoreError> {
+    let Rejudge { store, config, judge, name, cases, events } = rejudge;
+    let judging = Arc::new(Judging::open(&store, &config, judge, &name, events)?);
+    let mut running = Cases::new();
+    for case in cases {
+        judging.begin(&mut running, case, stop.clone());
+    }
+    let mut judged = Judged::default();
+    while let Some(done) = running.join_next().await {
+        if !judged.add(done) {
+            break;
+        }
+    }
+    if let Some(error) = judged.failed {
+        return Err(error);
+    }
+    Ok(super::Summary {
+        unjudged: judged.open,
+        judge_failure: judged.why,
+        interrupted: stop.is_asked(),
+        ..super::Summary::default()
+    })
+}

@@ -1,0 +1,327 @@
+//! Judges with models as a user meets them: runs, kills, and judging from the store alone.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Place, transcripts};
+use serde_json::{Value, json};
+use wildgym_support::{Request, Response, ScriptedServer, final_answer, hang, says, status};
+
+/// The agent's answers: odd tasks are done, even ones are not; in sentences, so that a
+/// model has to judge.
+fn agent(request: &Request) -> Response {
+    let odd = ["t-001", "t-003", "t-005", "t-007"];
+    let done = odd.iter().any(|id| request.key.contains(id));
+    final_answer(if done { "It is done, I think" } else { "It is far from over" })
+}
+
+fn is_judge(request: &Request) -> bool {
+    request.headers["x-wildgym-role"].starts_with("judge")
+}
+
+/// A judge that reads: right is what names the reference.
+fn judge(request: &Request) -> Response {
+    let sent: Value = serde_json::from_str(&request.key).unwrap_or_default();
+    let value = sent["reference"]["value"].as_str().unwrap_or("?");
+    let right = sent["answer"].as_str().is_some_and(|answer| answer.contains(value));
+    let verdict = if right { "correct" } else { "incorrect" };
+    says(&json!({ "reason": "It says so.", "verdict": verdict }).to_string()).usage(200, 20)
+}
+
+fn both(request: &Request) -> Response {
+    if is_judge(request) { judge(request) } else { agent(request) }
+}
+
+/// Returns the lines of each file of verdicts, by the judge's name.
+fn verdicts(run: &Path) -> Vec<(String, Vec<Value>)> {
+    let mut found: Vec<(String, Vec<Value>)> = fs::read_dir(run.join("verdicts"))
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            let lines = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            (path.file_stem().unwrap().to_str().unwrap().to_owned(), lines)
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+fn of_role(server: &ScriptedServer, judges: bool) -> usize {
+    server.requests().iter().filter(|request| is_judge(request) == judges).count()
+}
+
+/// A run with a judge: what it costs, what is kept, what is shown.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_judged_by_a_model() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(4);
+    let more = ["--judge-model", "org/j", "--judge-votes", "3", "-k", "2", "--name", "r", "--json"];
+    let ran = place.wildgym(&Place::asking(&suite, &url, &more));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report = ran.json();
+    assert_eq!((&report["trials"]["pass"], &report["trials"]["fail"]), (&json!(4), &json!(4)));
+    let name = report["label"]["judge"].as_str().unwrap().to_owned();
+    assert!(name.starts_with("llm-org-j-v3-"), "{name}");
+    assert_ne!(report["label"]["judge_note"], "exact only: lower bound");
+    assert!(ran.err.contains(&format!("judge {name}")), "{}", ran.err);
+    assert_eq!(of_role(&server, false), 8, "one round a trial");
+    assert_eq!(of_role(&server, true), 2 + 8 * 2, "two first questions, two votes that agree");
+    assert_eq!(server.violations(), Vec::<String>::new());
+
+    let run = place.path().join("runs/r");
+    let stored = verdicts(&run);
+    assert_eq!((stored.len(), stored[0].0.as_str()), (1, name.as_str()));
+    assert_eq!(stored[0].1.len(), 8);
+    for line in &stored[0].1 {
+        let votes = line["votes"].as_array().unwrap();
+        assert_eq!(votes.len(), 2);
+        for (index, vote) in votes.iter().enumerate() {
+            assert_eq!(vote["number"], index + 1);
+            assert_eq!((&vote["model"], &vote["usage"]["input"]), (&json!("org/j"), &json!(200)));
+            let blob = vote["request"]["blob"].as_str().expect("a request is longer than 4 KiB");
+            let bytes = fs::read(run.join("blobs").join(blob)).unwrap();
+            assert_eq!(vote["digest"], blake3::hash(&bytes).to_hex().to_string());
+            assert!(vote["reply"].as_str().unwrap().contains("It says so."), "{vote}");
+        }
+    }
+    let shown = place.wildgym(&["show", "runs/r", "t-001/1"]);
+    for text in [
+        "verdict of llm-org-j",
+        "judged correct: It says so.",
+        "2 of 2 votes cast, of 3",
+        "vote 2 · org/j · 200 + 20 tokens · correct",
+    ] {
+        assert!(shown.out.contains(text), "`{text}` in:\n{}", shown.out);
+    }
+    let table = place.wildgym(&["report", "runs/r"]);
+    assert!(table.out.contains(&format!("judge {name}")), "{}", table.out);
+    let nothing =
+        place.wildgym(&["rejudge", "runs/r", "-q", "--judge-base-url", "http://127.0.0.1:9/v1"]);
+    assert_eq!(nothing.code, Some(0), "nothing is left, nobody is asked: {}", nothing.err);
+    let resumed = place.wildgym(&["resume", "runs/r", "-q"]);
+    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    assert_eq!(of_role(&server, true), 2 + 8 * 2);
+}
+
+/// The judge's endpoint dies in the middle of a run: every outcome is kept, and judging it
+/// later asks no agent and nothing twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_judge_loses_no_outcome() {
+    let acting = ScriptedServer::start(agent).await;
+    // Two first questions and two verdicts, then silence.
+    let script = |r: &Request| if r.number <= 4 { judge(r) } else { hang() };
+    // A runtime of its own, so that its connections die with it as those of a process do.
+    let life = tokio::runtime::Runtime::new().unwrap();
+    let dying = life.spawn(ScriptedServer::start(script)).await.unwrap();
+    let (place, url, judge_url) = (Place::new(), acting.base_url(), dying.base_url());
+    let suite = place.suite(8);
+    let more = ["--judge-model", "j", "--judge-base-url", &judge_url, "-k", "2", "--name", "r"];
+    let mut child = place.start(&Place::asking(&suite, &url, &more));
+    while of_role(&dying, true) < 6 || of_role(&acting, false) < 16 {
+        assert!(child.try_wait().unwrap().is_none(), "the run waits for its judge");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    drop(dying);
+    life.shutdown_background();
+    let code = tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
+    assert_eq!(code.code(), Some(1), "some trials are unjudged");
+
+    let run = place.path().join("runs/r");
+    let (before, config) = (transcripts(&run), fs::read(run.join("run.toml")).unwrap());
+    assert_eq!(before.len(), 16);
+    assert!(before.values().all(|text| common::is_finished(text)), "no outcome is lost");
+    let kept = verdicts(&run)[0].1.clone();
+    let decided = kept.iter().filter(|line| line["verdict"] != "unjudged").count();
+    assert_eq!(decided, 2, "{kept:#?}");
+    let failed = kept.iter().find(|line| line["verdict"] == "unjudged").unwrap();
+    assert!(failed["votes"][0]["reason"].as_str().unwrap().contains("tries"), "{failed}");
+    let report = place.wildgym(&["report", "runs/r", "--json"]);
+    assert_eq!((report.code, &report.json()["trials"]["unjudged"]), (Some(1), &json!(14)));
+
+    let still = place.wildgym(&["rejudge", "runs/r"]);
+    assert_eq!(still.code, Some(2), "{}", still.err);
+    assert!(still.err.contains("nobody listens at") && still.err.contains("--judge-base-url"));
+    assert_eq!(verdicts(&run)[0].1, kept, "a judge that is down adds nothing");
+
+    let mended = ScriptedServer::start(judge).await;
+    let done =
+        place.wildgym(&["rejudge", "runs/r", "--judge-base-url", &mended.base_url(), "--json"]);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let trials = &done.json()["trials"];
+    assert_eq!((&trials["pass"], &trials["fail"]), (&json!(8), &json!(8)), "{trials}");
+    assert_eq!(of_role(&mended, true), 2 + 14, "what had a verdict is not asked again");
+    assert_eq!(of_role(&mended, false), 0, "no agent is called");
+    assert_eq!(of_role(&acting, false), 16, "no agent is called");
+    assert_eq!(transcripts(&run), before, "no transcript is touched");
+    assert_eq!(fs::read(run.join("run.toml")).unwrap(), config);
+    assert_eq!(verdicts(&run)[0].1[..kept.len()], kept[..], "appended only");
+}
+
+/// Another judge writes a file of its own; a report chooses.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_judge_judges_the_same_run() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(4);
+    let ran = place.wildgym(&Place::asking(&suite, &url, &["-k", "1", "--name", "r", "--json"]));
+    assert_eq!(ran.json()["trials"]["fail"], 4, "sentences are not equal to the reference");
+    assert_eq!(ran.json()["label"]["judge_note"], "exact only: lower bound");
+    assert!(ran.err.contains("judge exact (no judge model: a lower bound)"), "{}", ran.err);
+
+    let by = ["rejudge", "runs/r", "--judge-model", "j", "--judge-base-url", &url, "--json"];
+    let judged = place.wildgym(&by);
+    assert_eq!(judged.code, Some(0), "{}", judged.err);
+    assert_eq!(judged.json()["trials"]["pass"], 2);
+    let name = judged.json()["label"]["judge"].as_str().unwrap().to_owned();
+    assert_eq!((of_role(&server, true), of_role(&server, false)), (2 + 4, 4));
+    let again = place.wildgym(&by);
+    assert_eq!(again.json(), judged.json());
+    assert!(again.err.contains("has a verdict on every answer"), "{}", again.err);
+    assert_eq!(of_role(&server, true), 2 + 4, "what it has judged is not asked again");
+    let anew = place.wildgym(&[&by[..], &["--all"]].concat());
+    assert_eq!(anew.json(), judged.json());
+    assert_eq!(of_role(&server, true), 2 * (2 + 4));
+
+    let run = place.path().join("runs/r");
+    let stored: Vec<(String, usize)> =
+        verdicts(&run).into_iter().map(|(name, lines)| (name, lines.len())).collect();
+    assert_eq!(stored, [("exact".to_owned(), 4), (name.clone(), 8)]);
+    let pass = |args: &[&str]| place.wildgym(args).json()["trials"]["pass"].clone();
+    assert_eq!(pass(&["report", "runs/r", "--json"]), 0, "by default the run's own judge");
+    assert_eq!(pass(&["report", "runs/r", "--json", "--judge", &name]), 2);
+    for strange in ["llm-x", "../../run", ""] {
+        let ran = place.wildgym(&["report", "runs/r", "--judge", strange]);
+        assert_eq!(ran.code, Some(2), "{}", ran.out);
+        assert!(ran.err.contains(&format!("there are `exact`, `{name}`")), "{}", ran.err);
+    }
+    let shown = place.wildgym(&["show", "runs/r", "t-001"]).out;
+    let (own, other) = (shown.find("verdict of exact: fail"), shown.find("verdict of llm-j"));
+    assert!(own.is_some() && own < other, "both are shown, the run's first:\n{shown}");
+}
+
+/// A kill while a model judges: no verdict is lost or doubled.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kill_while_a_model_judges_loses_no_verdict() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(8);
+    let ran = place.wildgym(&Place::asking(&suite, &url, &["-k", "4", "--name", "r", "-q"]));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let run = place.path().join("runs/r");
+    let by = [
+        "rejudge",
+        "runs/r",
+        "--judge-model",
+        "j",
+        "--judge-base-url",
+        &url,
+        "--judge-requests",
+        "1",
+        "-q",
+        "--json",
+    ];
+    let judged = || -> Vec<Value> {
+        let file = fs::read_dir(run.join("verdicts")).unwrap().map(|entry| entry.unwrap().path());
+        let file = file.into_iter().find(|path| path.to_str().unwrap().contains("llm-"));
+        let text = file.map(|path| fs::read_to_string(path).unwrap()).unwrap_or_default();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for wanted in [3, 11, 20] {
+        let mut child = place.start(&by);
+        while judged().len() < wanted && child.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let kept = judged();
+    let done = place.wildgym(&by);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let lines = judged();
+    assert_eq!(lines[..kept.len()], kept[..], "kept as they were");
+    let distinct: BTreeSet<String> = lines.iter().map(|line| line["trial"].to_string()).collect();
+    assert_eq!((lines.len(), distinct.len()), (32, 32), "one verdict a trial");
+}
+
+/// Each row is a mistake and what the answer must say; nothing is made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mistakes_are_found_before_anything_is_made() {
+    let yes = r#"{"reason":"","verdict":"correct"}"#;
+    let server = ScriptedServer::start(move |request| match request.body["model"].as_str() {
+        Some("yes-man") => says(yes),
+        Some("locked") => status(401),
+        _ => both(request),
+    })
+    .await;
+    let place = Place::new();
+    let (suite, url) = (place.suite(1), server.base_url());
+    let suite = suite.to_str().unwrap();
+    let table: &[(&[&str], &[&str])] = &[
+        (&["--judge", "llm"], &["`--judge llm` needs a model", "--judge-model NAME"]),
+        (&["--judge", "exact", "--judge-model", "j"], &["judge `exact` takes no `--judge-model`"]),
+        (&["--judge-votes", "3"], &["judge `exact` takes no `--judge-votes`", "--judge-model"]),
+        (&["--judge-base-url", &url], &["judge `exact` takes no `--judge-base-url`"]),
+        (&["--judge-model", "j", "--judge-votes", "2"], &["2 votes cannot decide", "odd"]),
+        (&["--judge-model", "j", "--judge-votes", "0"], &["0 votes cannot decide"]),
+        (
+            &["--judge-model", "a", "--judge-model", "b", "--judge-votes", "1"],
+            &["1 votes are too few for 2 models"],
+        ),
+        (&["--judge-model", ""], &["no model's name"]),
+        (&["--judge-model", "j", "--judge-extra", "[]"], &["`--judge-extra` is not a JSON object"]),
+        (&["--judge-model", "j", "--judge-requests", "0"], &["--judge-requests"]),
+        (&["--judge-model", "j"], &["`OPENAI_API_KEY` is not set", "--judge-api-key-env"]),
+        (
+            &["--judge-model", "j", "--judge-base-url", "http://127.0.0.1:9/v1"],
+            &["nobody listens at `http://127.0.0.1:9/v1`", "--judge-base-url"],
+        ),
+        (
+            &["--judge-model", "yes-man", "--judge-base-url", &url],
+            &["judge model `yes-man` called a wrong answer correct", "--judge exact"],
+        ),
+        (&["--judge-model", "locked", "--judge-base-url", &url], &["`locked`", "401"]),
+        (&["--judge", "sometimes"], &["possible values: exact, llm, auto"]),
+    ];
+    for (args, says) in table {
+        let args = [&["run", suite][..], args].concat();
+        let ran = place.wildgym(&args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}{}", ran.out, ran.err);
+        for text in *says {
+            assert!(ran.err.contains(text), "{args:?} must say `{text}`:\n{}", ran.err);
+        }
+    }
+    assert!(!place.path().join("runs").exists(), "a mistake leaves nothing behind");
+}
+
+/// `auto` takes the model of the environment; `exact` asks nobody all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_environment_may_name_the_judge() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(2);
+    for (args, judge, asked) in [
+        (&["--name", "a", "-q", "--json"][..], "llm-env-judge-v1-", 2 + 2),
+        (&["--name", "b", "-q", "--json", "--judge", "auto"], "llm-env-judge-v1-", 2 + 2),
+        (&["--name", "c", "-q", "--json", "--judge-model", "own"], "llm-own-v1-", 2 + 2),
+        (&["--name", "d", "-q", "--json", "--judge", "exact"], "exact", 0),
+    ] {
+        let before = of_role(&server, true);
+        let args = Place::asking(&suite, &url, &[args, &["-k", "1"]].concat());
+        let output = place.command(&args).env("WILDGYM_JUDGE_MODEL", "env-judge").output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(report["label"]["judge"].as_str().unwrap().starts_with(judge), "{report}");
+        assert_eq!(of_role(&server, true) - before, asked, "{args:?}");
+    }
+    let mut own = place.command(&["rejudge", "runs/d", "-q", "--json"]);
+    let output = own.env("WILDGYM_JUDGE_MODEL", "env-judge").output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["label"]["judge"], "exact", "a run keeps its judge until another is named");
+}
