@@ -61,13 +61,14 @@ impl Progress {
         }
         let conditions: Vec<&str> = config.conditions.keys().map(String::as_str).collect();
         say(&format!(
-            "{} {} · {} · k = {} · seed {} · judge {} · {}",
+            "{} {} · {} · k = {} · seed {} · judge {}{} · {}",
             config.suite.name,
             config.suite.version,
             conditions.join(", "),
             config.plan.k,
             config.plan.seed,
             config.judge.name,
+            if config.cassette.is_some() { " · models replayed" } else { "" },
             store.root(),
         ));
     }

@@ -9,6 +9,7 @@ use globset::Glob;
 use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
+use super::cassette::{self, CassetteArgs};
 use super::host::{Opened, open_gym, open_suite};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
@@ -68,6 +69,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     model: ModelArgs,
+
+    #[command(flatten)]
+    cassette: CassetteArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -176,12 +180,19 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let opened = open_suite(&args.suite)?;
     let agent = agent(args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
-    start::check_model(&agent.1)?;
+    let cassette = args.cassette.open()?;
+    if let Some(cassette) = &cassette {
+        cassette.refuse_recorded(&agent.0, &tasks)?;
+    }
+    start::check_model(&agent.1, cassette.as_ref())?;
     let gym = open_gym(&opened.suite)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
-    let (store, lock, config) =
-        Store::create(&root, |blobs| config(args, &opened, tasks, agent, &gym, blobs))?;
-    let job = start::Job { gym, store, config, lock, concurrency: args.concurrency.get() as usize };
+    let (store, lock, config) = Store::create(&root, |blobs| {
+        let config = config(args, &opened, tasks, agent, &gym, blobs)?;
+        Ok(RunConfig { cassette: cassette::reference(cassette.as_ref()), ..config })
+    })?;
+    let concurrency = args.concurrency.get() as usize;
+    let job = start::Job { gym, store, config, lock, concurrency, cassette };
     start::go(job, &args.shown)
 }
 
@@ -342,6 +353,7 @@ fn config(
         },
         judge: JudgeConfig::exact(),
         web: "hermetic".to_owned(),
+        cassette: None,
     })
 }
 
@@ -364,6 +376,28 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
                 Some((variant.to_string(), given.instruction))
             })
             .collect(),
+        solution: solution(task),
     };
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
+}
+
+/// Returns the reference solution as text: `solution.toml` and, each under its name, the
+/// texts beside it that it refers to.
+fn solution(task: &Task) -> String {
+    let folder = task.folder.join("reference");
+    let mut names: Vec<String> = folder
+        .read_dir_utf8()
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_owned()))
+        .collect();
+    // The solution itself first.
+    names.sort_by_key(|name| (name != "solution.toml", name.clone()));
+    let mut text = String::new();
+    for name in names {
+        if let Ok(part) = std::fs::read_to_string(folder.join(&name)) {
+            text.push_str(&format!("# {name}\n{}\n", part.trim_end()));
+        }
+    }
+    text
 }

@@ -14,7 +14,7 @@ pub fn json(view: &RunView) -> Value {
     let label = &view.label;
     let tally = view.tally();
     let totals = view.totals();
-    json!({
+    let mut report = json!({
         "run": label.run,
         "trials": tally,
         "scores": scores(view),
@@ -46,7 +46,11 @@ pub fn json(view: &RunView) -> Value {
             "tokens": totals.usage,
             "working_ms": totals.working_ms,
         },
-    })
+    });
+    if let Some(digest) = &label.cassette {
+        report["label"]["models_replayed"] = json!(digest);
+    }
+    report
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group

@@ -28,8 +28,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 pub use blobs::Blobs;
 pub use config::{
-    BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef, TaskData,
-    ToolsRef,
+    BoundsConfig, CassetteRef, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef,
+    TaskData, ToolsRef,
 };
 pub use index::{Index, Stored, Trial};
 pub use lock::Lock;

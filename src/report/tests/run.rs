@@ -31,6 +31,7 @@ fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         k,
         seed: 7,
         web: "hermetic".into(),
+        cassette: None,
     };
     RunView { label, trials, running: false }
 }
