@@ -11,6 +11,7 @@ mod host;
 mod progress;
 mod start;
 
+mod annotate;
 mod doctor;
 mod export;
 mod report;
@@ -44,6 +45,7 @@ enum Command {
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
     Report(report::ReportArgs),
+    Annotate(annotate::AnnotateArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -61,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

@@ -23,6 +23,9 @@ use crate::store::{
 /// Where models are asked when nothing else is said.
 const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
+/// The temperature of agents, that of `AgentGym2`.
+const TEMPERATURE: f64 = 0.6;
+
 /// Run every selected task k times and record each trial
 ///
 /// Without a model the built-in `reference` agent replays each task's reference
@@ -112,8 +115,8 @@ enum VariantsArg {
 /// The model of the agent.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
-struct ModelArgs {
-    /// Model that acts, by the name its endpoint knows
+pub(super) struct ModelArgs {
+    /// Model to ask, by the name its endpoint knows
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
@@ -125,9 +128,9 @@ struct ModelArgs {
     #[arg(long, value_name = "NAME", default_value = environment::KEY, requires = "model")]
     api_key_env: String,
 
-    /// Sampling temperature
-    #[arg(long, value_name = "NUMBER", default_value = "0.6", requires = "model")]
-    temperature: f64,
+    /// Sampling temperature [default: 0.6 to act, 0 to annotate]
+    #[arg(long, value_name = "NUMBER", requires = "model")]
+    temperature: Option<f64>,
 
     /// Most tokens of one reply
     #[arg(long, value_name = "COUNT", default_value = "8192", requires = "model")]
@@ -144,6 +147,33 @@ struct ModelArgs {
     /// More fields of every request, as a JSON object
     #[arg(long, value_name = "JSON", requires = "model")]
     extra: Option<String>,
+}
+
+impl ModelArgs {
+    /// Returns the model and its settings, where one is named; `temperature` is the one
+    /// that holds where none is given.
+    pub(super) fn config(&self, temperature: f64) -> Result<Option<ModelConfig>, Failure> {
+        let Some(name) = self.model.clone() else { return Ok(None) };
+        let extra = match &self.extra {
+            None => serde_json::Map::new(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Failure::usage(format!("`--extra` is not a JSON object: {error}"))
+            })?,
+        };
+        let given = self.base_url.clone();
+        Ok(Some(ModelConfig {
+            name,
+            base_url: given
+                .or_else(|| environment::get(environment::BASE_URL))
+                .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
+            key_env: self.api_key_env.clone(),
+            temperature: self.temperature.unwrap_or(temperature),
+            max_tokens: self.max_tokens,
+            requests: self.requests,
+            request_seconds: self.request_seconds,
+            extra,
+        }))
+    }
 }
 
 /// The limits of attempts and calls.
@@ -245,29 +275,9 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
                 .hint("leave out `--model`, or take `--agent react`")),
         };
     }
-    let Some(model) = &args.model.model else {
+    let Some(model) = args.model.config(TEMPERATURE)? else {
         return Err(Failure::usage("agent `react` needs a model")
             .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
-    };
-    let extra = match &args.model.extra {
-        None => serde_json::Map::new(),
-        Some(text) => serde_json::from_str(text)
-            .map_err(|error| Failure::usage(format!("`--extra` is not a JSON object: {error}")))?,
-    };
-    let model = ModelConfig {
-        name: model.clone(),
-        base_url: args
-            .model
-            .base_url
-            .clone()
-            .or_else(|| environment::get(environment::BASE_URL))
-            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
-        key_env: args.model.api_key_env.clone(),
-        temperature: args.model.temperature,
-        max_tokens: args.model.max_tokens,
-        requests: args.model.requests,
-        request_seconds: args.model.request_seconds,
-        extra,
     };
     let label = format!("{word}-{}", plain(&model.name));
     Ok((label, Condition { agent: word.to_owned(), model: Some(model) }))
@@ -396,7 +406,9 @@ fn solution(task: &Task) -> String {
     let mut text = String::new();
     for name in names {
         if let Ok(part) = std::fs::read_to_string(folder.join(&name)) {
-            text.push_str(&format!("# {name}\n{}\n", part.trim_end()));
+            for line in ["# ", &name, "\n", part.trim_end(), "\n"] {
+                text.push_str(line);
+            }
         }
     }
     text

@@ -59,7 +59,7 @@ pub(super) fn check_endpoint(
     config: &ModelConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<(), Failure> {
-    model(config, cassette)?;
+    client(config, cassette)?;
     if cassette::replays(cassette) {
         return Ok(());
     }
@@ -83,7 +83,7 @@ fn is_local(base_url: &str) -> bool {
 }
 
 /// Makes the client of a model. A replayed one needs no key and gets none.
-pub(super) fn model(
+pub(super) fn client(
     config: &ModelConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Model, Failure> {
@@ -216,7 +216,7 @@ fn agents(
 ) -> Result<Box<runner::MakeAgent>, Failure> {
     let mut made = std::collections::BTreeMap::new();
     for (name, condition) in &config.conditions {
-        let model = condition.model.as_ref().map(|config| model(config, cassette)).transpose()?;
+        let model = condition.model.as_ref().map(|config| client(config, cassette)).transpose()?;
         made.insert(name.clone(), (condition.agent.clone(), model));
     }
     let offered = Arc::new(Offered::new(&gym.schemas));

@@ -249,8 +249,8 @@ impl Cassette {
     /// comes later counts on.
     pub(super) fn reel(&self, trial: &str, attempt: u32, role: &str) -> Arc<Reel> {
         let path = self.shelf.root.join("trials").join(place(trial, attempt, role));
-        let mut reels = self.reels.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = reels
+        let mut places = self.reels.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = places
             .entry(path.clone())
             .or_insert_with(|| Place { next: Arc::default(), reel: Weak::new() });
         entry.reel.upgrade().unwrap_or_else(|| {
@@ -297,15 +297,15 @@ impl Shelf {
 
     /// Keeps the tools of a request, once, and returns their digest.
     pub(super) fn keep_tools(&self, tools: &Offered) -> Result<Option<String>, CassetteError> {
-        let Some(list) = tools.list() else { return Ok(None) };
-        let digest = blake3::hash(list.as_bytes()).to_hex().to_string();
+        let Some(json) = tools.list() else { return Ok(None) };
+        let digest = blake3::hash(json.as_bytes()).to_hex().to_string();
         let mut kept = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         if !kept.contains(&digest) {
             let folder = self.root.join("tools");
             fs::create_dir_all(&folder).map_err(CassetteError::io(&folder))?;
             let path = folder.join(format!("{digest}.json"));
             if !path.exists() {
-                put(&folder, &path, list.as_bytes())?;
+                put(&folder, &path, json.as_bytes())?;
             }
             kept.insert(digest.clone());
         }
@@ -386,8 +386,9 @@ fn digest(root: &Utf8Path) -> Result<String, CassetteError> {
 
 /// Returns the path of a scope below `trials/`.
 fn place(trial: &str, attempt: u32, role: &str) -> Utf8PathBuf {
-    let (folders, last) = trial.rsplit_once('/').unwrap_or(("", trial));
-    let mut path: Utf8PathBuf = folders.split('/').map(encoded).collect();
+    let mut path: Utf8PathBuf = trial.split('/').map(encoded).collect();
+    path.pop();
+    let last = trial.rsplit('/').next().unwrap_or_default();
     path.push(format!("{}.{attempt}.{}.jsonl", encoded(last), encoded(role)));
     path
 }
@@ -420,7 +421,8 @@ mod tests {
             ("m/鱼/ideal-a+b/1", 3, "judge-1", "m/鱼/ideal-a+b/1.3.judge-1.jsonl", "letters"),
             ("../../x", 1, "..", "%2e./%2e./x.1.%2e..jsonl", "climbs nowhere"),
             ("a//b", 1, "", "a/%/b.1.%.jsonl", "empty parts"),
-            ("", 1, "a b", "%/%.1.a%20b.jsonl", "no trial"),
+            ("", 1, "a b", "%.1.a%20b.jsonl", "no trial"),
+            ("preflight", 1, "judge", "preflight.1.judge.jsonl", "not of a trial"),
         ];
         for (trial, attempt, role, path, why) in table {
             assert_eq!(place(trial, attempt, role), path, "{why}");

@@ -114,8 +114,8 @@ impl Model {
         Ok(Self { shared, scope: HeaderMap::new(), cassette: None, reel: None })
     }
 
-    /// Returns the same model with other settings; connections and slots are shared.
-    pub(super) fn with_settings(&self, settings: Settings) -> Result<Self, ModelError> {
+    /// Returns the same model asked with other settings; connections and slots are shared.
+    pub fn with_settings(&self, settings: Settings) -> Result<Self, ModelError> {
         let Shared { client, endpoint, headers, .. } = &*self.shared;
         let (client, endpoint) = (client.clone(), endpoint.clone());
         let prefix = settings.prefix(&endpoint.model)?;
@@ -172,8 +172,9 @@ impl Model {
 
     /// Returns the body of the request that the conversation makes.
     #[must_use]
-    pub fn body(&self, messages: &[Message], tools: &Offered) -> Vec<u8> {
-        message::body(&self.shared.prefix, messages, tools)
+    pub fn body(&self, messages: &[Message], tools: &Offered) -> String {
+        let body = message::body(&self.shared.prefix, messages, tools);
+        String::from_utf8_lossy(&body).into_owned()
     }
 
     /// Sends the conversation and returns the reply.
@@ -188,7 +189,7 @@ impl Model {
         tools: &Offered,
         working: Option<&mut Working>,
     ) -> Result<Exchange, ModelError> {
-        let body = Bytes::from(self.body(messages, tools));
+        let body = Bytes::from(message::body(&self.shared.prefix, messages, tools));
         let course = Course::new(&body);
         let Some(reel) = &self.reel else {
             if self.is_replayed() {

@@ -82,7 +82,7 @@ impl Structured {
 
 async fn ask(model: &Model, messages: &[Message]) -> Asked {
     let tools = Offered::default();
-    let request = String::from_utf8_lossy(&model.body(messages, &tools)).into_owned();
+    let request = model.body(messages, &tools);
     Asked { request, ended: model.chat(1, messages, &tools, None).await }
 }
 

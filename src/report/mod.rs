@@ -5,6 +5,7 @@
 //! returns its text or value; only the command line prints. Texts that came from models,
 //! tools or task files are neutralised before they reach a terminal.
 
+mod errors;
 mod figures;
 mod json;
 mod layout;
@@ -17,6 +18,7 @@ mod transcript;
 mod unpassed;
 mod view;
 
+pub use errors::{ErrorsView, FailedTrial, errors, errors_json};
 pub use json::json;
 pub use listing::listing;
 pub use messages::messages;
