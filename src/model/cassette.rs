@@ -254,10 +254,10 @@ impl Cassette {
             .entry(path.clone())
             .or_insert_with(|| Place { next: Arc::default(), reel: Weak::new() });
         entry.reel.upgrade().unwrap_or_else(|| {
-            let (shelf, next) = (Arc::clone(&self.shelf), Arc::clone(&entry.next));
-            let reel = Arc::new(Reel::new(shelf, path, (trial, attempt, role), next));
-            entry.reel = Arc::downgrade(&reel);
-            reel
+            let (common, next) = (Arc::clone(&self.shelf), Arc::clone(&entry.next));
+            let new = Arc::new(Reel::new(common, path, (trial, attempt, role), next));
+            entry.reel = Arc::downgrade(&new);
+            new
         })
     }
 }

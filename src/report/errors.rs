@@ -222,7 +222,7 @@ mod tests {
             trial(1, Scenario::DeepSearch, Some(ErrorType::OverLength)),
         ]);
         let text = errors(&view, usize::MAX, false);
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text);
         let json = errors_json(&view);
         assert_eq!(json["overall"]["errors"]["over-length"]["count"], 2);
         assert_eq!(json["by_scenario"]["data-analysis"]["errors"]["over-length"]["share"], 0.5);
