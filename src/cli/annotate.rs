@@ -43,9 +43,6 @@ pub(super) struct AnnotateArgs {
     /// Directory of the run
     run: Utf8PathBuf,
 
-    #[command(flatten)]
-    model: ModelArgs,
-
     /// Annotate all trials anew, also those that have an annotation
     #[arg(long)]
     all: bool,
@@ -53,6 +50,9 @@ pub(super) struct AnnotateArgs {
     /// Trials at once
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
+
+    #[command(flatten)]
+    model: ModelArgs,
 
     #[command(flatten)]
     cassette: CassetteArgs,

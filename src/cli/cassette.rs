@@ -73,27 +73,41 @@ pub(super) fn report(cassette: Option<&Arc<Cassette>>) {
     let Met { served, missing, diverged, unreadable } = cassette.met();
     if !cassette.is_replayed() {
         if served > 0 {
-            say(&format!("{served} exchanges came from the cassette, which held them already"));
+            let exchanges = counted(served, "exchange", "exchanges");
+            say(&format!("{exchanges} came from the cassette, which held them already"));
         }
         return;
     }
-    if missing > 0 {
+    if missing > 0 && served == 0 {
+        say(
+            "\nnothing that was asked is in the cassette: name the model, the tasks and the variants \
+             that were recorded",
+        );
+    } else if missing > 0 {
         say(&format!(
-            "\n{missing} exchanges were not in the cassette: what it holds of those attempts ends \
-             before. Where the recorded run went on with another attempt after `wildgym resume`, \
-             so does this one; otherwise finish the recording with `wildgym resume RUN \
-             --record-models DIR`"
+            "\n{} not in the cassette: what it holds of those attempts ends before. Where the \
+             recorded run was resumed after a lost attempt, resume this one too, with the same \
+             `--replay-models`; where the recording is unfinished, finish it by `wildgym resume` with \
+             `--record-models`",
+            counted(missing, "exchange is", "exchanges are")
         ));
     }
     if diverged > 0 {
         say(&format!(
-            "\n{diverged} attempts diverged from the cassette: replay with the suite, the settings \
-             and the version of wildgym that it was recorded with, or record anew"
+            "\n{} diverged from the cassette: replay with the suite, the settings and the version of \
+             wildgym that it was recorded with, or record anew",
+            counted(diverged, "attempt", "attempts")
         ));
     }
     if unreadable > 0 {
-        say(&format!("\n{unreadable} files of the cassette could not be read"));
+        let files = counted(unreadable, "file", "files");
+        say(&format!("\n{files} of the cassette could not be read"));
     }
+}
+
+/// Writes a number and what there is of it.
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 impl From<CassetteError> for Failure {
