@@ -137,6 +137,10 @@ impl Agent for React {
     fn run<'a>(&'a self, episode: &'a mut Episode) -> BoxFuture<'a, Result<Ending, Broken>> {
         Box::pin(self.act(episode))
     }
+
+    fn is_recorded(&self) -> bool {
+        self.model.is_recorded()
+    }
 }
 
 /// Notes an exchange.

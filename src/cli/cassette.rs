@@ -85,9 +85,8 @@ pub(super) fn report(cassette: Option<&Arc<Cassette>>) {
         );
     } else if missing > 0 {
         say(&format!(
-            "\n{} not in the cassette: what it holds of those attempts ends before. Where the \
-             recorded run was resumed after a lost attempt, resume this one too, with the same \
-             `--replay-models`; where the recording is unfinished, finish it by `wildgym resume` with \
+            "\n{} not in the cassette: those attempts were cut off when they were recorded, or the \
+             recording is unfinished; finish it by `wildgym resume` of the recorded run with \
              `--record-models`",
             counted(missing, "exchange is", "exchanges are")
         ));

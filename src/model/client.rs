@@ -158,6 +158,12 @@ impl Model {
         Self { scope, reel, ..self.clone() }
     }
 
+    /// Tells whether replies come from a cassette that has some for this scope.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.is_replayed() && self.reel.as_ref().is_some_and(|reel| reel.exists())
+    }
+
     /// Returns where the model is.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {

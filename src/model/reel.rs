@@ -188,6 +188,11 @@ impl Reel {
         Self { shelf, path, header, next, state: Mutex::new(None) }
     }
 
+    /// Tells whether there is a file.
+    pub(super) fn exists(&self) -> bool {
+        self.path.is_file()
+    }
+
     /// Takes the next number for a request, and returns what was recorded under it or the
     /// place to record it.
     pub(super) fn turn<'a>(&'a self, request: Request<'a>) -> Result<Turn<'a>, CassetteError> {

@@ -137,7 +137,7 @@ impl Shared {
 
     /// Attempts a trial until an attempt counts or there were enough; returns whether
     /// one does. What the endpoint broke is not attempted again at once: the client has
-    /// tried for long, and `resume` tries later.
+    /// tried for long, and `resume` tries later; where that was recorded, it is replayed now.
     async fn settle(
         self: &Arc<Self>,
         trial: TrialId,
@@ -155,7 +155,8 @@ impl Shared {
             if !lost {
                 self.judge(&trial, attempt, &end)?;
             }
-            let endpoint = end.outcome == Outcome::Lost(Lost::Model);
+            let recorded = || (self.batch.agents)(&trial, attempt.saturating_add(1)).is_recorded();
+            let endpoint = end.outcome == Outcome::Lost(Lost::Model) && !recorded();
             if endpoint {
                 self.broken.fetch_add(1, Ordering::Relaxed);
             } else if !self.gave_up() {
