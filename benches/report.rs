@@ -161,6 +161,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },
         judge: JudgeConfig::exact(),
         web: "hermetic".to_owned(),
+        cassette: None,
     }
 }
 

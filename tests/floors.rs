@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&[&str]] = &[
     &["record", "verdict", "metrics"],
     &["model", "store"],
-    &["agent", "judge"],
+    &["agent", "annotate", "judge"],
     &["runner"],
     &["report"],
     &["cli"],

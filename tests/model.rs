@@ -379,7 +379,7 @@ async fn every_class_of_failure_ends_as_it_should() {
     for (number, (_, kind, tries, says)) in rows.iter().enumerate() {
         let error = ask(&model, &number.to_string()).await.expect_err(says);
         let got = match &error {
-            ModelError::Misconfigured(_) => panic!("{error}"),
+            ModelError::Misconfigured(_) | ModelError::Cassette(_) => panic!("{error}"),
             ModelError::Refused(_) => Kind::Refused,
             ModelError::ContextOverflow(_) => Kind::Overflow,
             ModelError::Gone(_) => Kind::Gone,

@@ -171,5 +171,6 @@ fn config() -> RunConfig {
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },
         judge: JudgeConfig::exact(),
         web: "hermetic".to_owned(),
+        cassette: None,
     }
 }

@@ -70,6 +70,11 @@ impl From<StoreError> for Broken {
 pub trait Agent: Send + Sync {
     /// Acts until it ends. Dropping the future stops it at once.
     fn run<'a>(&'a self, episode: &'a mut Episode) -> BoxFuture<'a, Result<Ending, Broken>>;
+
+    /// Tells whether the agent acts as recorded, and this attempt was.
+    fn is_recorded(&self) -> bool {
+        false
+    }
 }
 
 /// Returns whole milliseconds.

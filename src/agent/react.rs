@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use wildgym_toolbox::Call;
 
 use super::{Agent, Broken, Ending, Episode, Part, millis};
-use crate::model::{Exchange, Message, Model, ModelError, Offered};
+use crate::model::{CassetteError, Exchange, Message, Model, ModelError, Offered};
 use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
 
 /// What every agent is told first.
@@ -121,10 +121,16 @@ impl React {
                 let outcome = Outcome::Limit(Limit::Context);
                 Ok(Err(Ending::without(outcome, error.to_string())))
             }
+            // In a replay no time passes, so the limit is reached where it was reached.
+            Err(ModelError::Cassette(error)) if *error == CassetteError::CutOff => {
+                let detail = episode.doing.clone();
+                Ok(Err(Ending::without(Outcome::Limit(Limit::Time), detail)))
+            }
             Err(
                 error @ (ModelError::Misconfigured(_)
                 | ModelError::Refused(_)
-                | ModelError::Gone(_)),
+                | ModelError::Gone(_)
+                | ModelError::Cassette(_)),
             ) => Err(Broken { lost: Lost::Model, detail: error.to_string() }),
         }
     }
@@ -133,6 +139,10 @@ impl React {
 impl Agent for React {
     fn run<'a>(&'a self, episode: &'a mut Episode) -> BoxFuture<'a, Result<Ending, Broken>> {
         Box::pin(self.act(episode))
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.model.is_recorded()
     }
 }
 

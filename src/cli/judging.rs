@@ -3,6 +3,7 @@
 //! A judge with a model is asked two trivial questions before anything is made or run, so
 //! that a wrong key or name costs seconds and not a night.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -11,6 +12,7 @@ use super::run::DEFAULT_BASE_URL;
 use super::{Failure, environment, start};
 use crate::judge::Judge;
 use crate::judge::llm::{self, Panel};
+use crate::model::Cassette;
 use crate::runner::Left;
 use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store};
 
@@ -284,13 +286,21 @@ pub(super) fn label(config: &JudgeConfig) -> String {
 }
 
 /// Makes a judge without asking anybody.
-pub(super) fn judge(config: &JudgeConfig) -> Result<Judge, Failure> {
-    if config.models.is_empty() { Ok(Judge::Exact) } else { panel(config).map(Judge::Llm) }
+fn judge(config: &JudgeConfig, cassette: Option<&Arc<Cassette>>) -> Result<Judge, Failure> {
+    if config.models.is_empty() {
+        Ok(Judge::Exact)
+    } else {
+        panel(config, cassette).map(Judge::Llm)
+    }
 }
 
 /// Makes the panel of a judge with models.
-pub(super) fn panel(config: &JudgeConfig) -> Result<Panel, Failure> {
-    let clients = config.models.iter().map(start::client).collect::<Result<Vec<_>, _>>();
+pub(super) fn panel(
+    config: &JudgeConfig,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<Panel, Failure> {
+    let clients = config.models.iter().map(|model| start::client(model, cassette));
+    let clients = clients.collect::<Result<Vec<_>, _>>();
     // The one hint is about the key, in the words of the agent's flags.
     let clients = clients.map_err(|failure| match failure.hint {
         Some(_) => failure.hint(
@@ -303,14 +313,17 @@ pub(super) fn panel(config: &JudgeConfig) -> Result<Panel, Failure> {
 }
 
 /// Makes a judge and has it judge a right and a wrong answer.
-pub(super) fn checked(config: &JudgeConfig) -> Result<Judge, Failure> {
+pub(super) fn checked(
+    config: &JudgeConfig,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<Judge, Failure> {
     if config.models.is_empty() {
         return Ok(Judge::Exact);
     }
     // Connections live with the runtime they were made in, so the panel that stays is another.
-    let (first, lasting) = (panel(config)?, panel(config)?);
+    let (first, lasting) = (panel(config, cassette)?, panel(config, cassette)?);
     for model in &config.models {
-        start::check_endpoint(model).map_err(|failure| {
+        start::check_endpoint(model, cassette).map_err(|failure| {
             failure.hint("start the judge's endpoint, or name another with `--judge-base-url`")
         })?;
     }
@@ -331,14 +344,21 @@ pub(super) fn checked(config: &JudgeConfig) -> Result<Judge, Failure> {
 }
 
 /// Makes the judge that a stored run names, and checks it where something is left to judge.
-pub(super) fn for_stored(store: &Store, config: &RunConfig) -> Result<Judge, Failure> {
+pub(super) fn for_stored(
+    store: &Store,
+    config: &RunConfig,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<Judge, Failure> {
     check_prompts(config)?;
     let left = Left::find(store, config, &config.judge.name, false)?;
     if left.to_try.is_empty() && left.to_judge.is_empty() {
-        return judge(&config.judge);
+        return judge(&config.judge, cassette);
     }
     check_questions(store, config, &config.judge)?;
-    checked(&config.judge)
+    if let Some(cassette) = cassette {
+        cassette.claim(&config.created.to_string());
+    }
+    checked(&config.judge, cassette)
 }
 
 /// Refuses to go on with a judge whose prompts this program does not have.

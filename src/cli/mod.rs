@@ -4,6 +4,7 @@
 //! to standard output, everything else to standard error. One file a command: its
 //! arguments, whose doc comments are the help, and what it does.
 
+mod cassette;
 mod environment;
 mod failure;
 mod host;
@@ -12,6 +13,7 @@ mod progress;
 mod start;
 
 mod agreement;
+mod annotate;
 mod doctor;
 mod export;
 mod rejudge;
@@ -48,6 +50,7 @@ enum Command {
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
     Agreement(agreement::AgreementArgs),
+    Annotate(annotate::AnnotateArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -67,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Agreement(args) => agreement::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

@@ -64,13 +64,14 @@ impl Progress {
         }
         let conditions: Vec<&str> = config.conditions.keys().map(String::as_str).collect();
         say(&format!(
-            "{} {} · {} · k = {} · seed {} · judge {} · {}",
+            "{} {} · {} · k = {} · seed {} · judge {}{} · {}",
             config.suite.name,
             config.suite.version,
             conditions.join(", "),
             config.plan.k,
             config.plan.seed,
             super::judging::label(&config.judge),
+            if config.cassette.is_some() { " · models replayed" } else { "" },
             store.root(),
         ));
     }

@@ -48,7 +48,7 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
         Summary::default()
     } else {
         judging::check_questions(&store, &config, &judged)?;
-        let judge = judging::checked(&judged)?;
+        let judge = judging::checked(&judged, None)?;
         work(args, &store, config, judge, &judged, left)?
     };
     drop(lock);
@@ -98,7 +98,7 @@ fn work(
         .enable_all()
         .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let summary = runtime.block_on(async { runner::rejudge(rejudge, start::listen()).await });
+    let summary = runtime.block_on(async { runner::rejudge(rejudge, start::listen(None)).await });
     runtime.shutdown_background();
     progress.finish();
     Ok(summary?)

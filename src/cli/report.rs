@@ -224,6 +224,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         k: config.plan.k,
         seed: config.plan.seed,
         web: config.web.clone(),
+        cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
     }
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::cassette::{self, CassetteArgs};
 use super::host::{open_gym, open_suite};
 use super::judging::{self, MovedArgs};
 use super::start::{self, Job, Shown};
@@ -44,12 +45,17 @@ pub(super) struct ResumeArgs {
     judge: MovedArgs,
 
     #[command(flatten)]
+    cassette: CassetteArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
 pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let mut config = store.config()?;
+    let cassette = args.cassette.open()?;
+    cassette::check_same(&config, &args.run, cassette.as_ref())?;
     for model in config.conditions.values_mut().filter_map(|condition| condition.model.as_mut()) {
         args.move_model(model);
     }
@@ -64,9 +70,9 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         .hint("restore those files, or begin anew with `wildgym run`"));
     }
     for condition in config.conditions.values() {
-        start::check_model(condition)?;
+        start::check_model(condition, cassette.as_ref())?;
     }
-    let judge = judging::for_stored(&store, &config)?;
+    let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let gym = open_gym(&opened.suite)?;
     let names: Vec<&str> = gym.catalog.iter().map(|entry| entry.tool.name()).collect();
     if names != config.tools.names
@@ -78,7 +84,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         .hint(format!("resume with wildgym {}, or begin anew", config.wildgym)));
     }
     let concurrency = args.concurrency.get() as usize;
-    start::go(Job { gym, store, config, judge, lock, concurrency }, &args.shown)
+    start::go(Job { gym, store, config, judge, lock, concurrency, cassette }, &args.shown)
 }
 
 impl ResumeArgs {

@@ -9,6 +9,7 @@ use globset::Glob;
 use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
+use super::cassette::{self, CassetteArgs};
 use super::host::{Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::start::{self, Shown};
@@ -23,6 +24,9 @@ use crate::store::{
 
 /// Where models are asked when nothing else is said.
 pub(super) const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// The temperature of agents, that of `AgentGym2`.
+const TEMPERATURE: f64 = 0.6;
 
 /// Run every selected task k times and record each trial
 ///
@@ -75,6 +79,9 @@ pub(super) struct RunArgs {
     judge: JudgeArgs,
 
     #[command(flatten)]
+    cassette: CassetteArgs,
+
+    #[command(flatten)]
     limits: LimitArgs,
 
     /// Directory that holds runs
@@ -115,8 +122,8 @@ enum VariantsArg {
 /// The model of the agent.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
-struct ModelArgs {
-    /// Model that acts, by the name its endpoint knows
+pub(super) struct ModelArgs {
+    /// Model to ask, by the name its endpoint knows
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
@@ -128,9 +135,9 @@ struct ModelArgs {
     #[arg(long, value_name = "NAME", default_value = environment::KEY, requires = "model")]
     api_key_env: String,
 
-    /// Sampling temperature
-    #[arg(long, value_name = "NUMBER", default_value = "0.6", requires = "model")]
-    temperature: f64,
+    /// Sampling temperature [default: 0.6 to act, 0 to annotate]
+    #[arg(long, value_name = "NUMBER", requires = "model")]
+    temperature: Option<f64>,
 
     /// Most tokens of one reply
     #[arg(long, value_name = "COUNT", default_value = "8192", requires = "model")]
@@ -147,6 +154,33 @@ struct ModelArgs {
     /// More fields of every request, as a JSON object
     #[arg(long, value_name = "JSON", requires = "model")]
     extra: Option<String>,
+}
+
+impl ModelArgs {
+    /// Returns the model and its settings, where one is named; `temperature` is the one
+    /// that holds where none is given.
+    pub(super) fn config(&self, temperature: f64) -> Result<Option<ModelConfig>, Failure> {
+        let Some(name) = self.model.clone() else { return Ok(None) };
+        let extra = match &self.extra {
+            None => serde_json::Map::new(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Failure::usage(format!("`--extra` is not a JSON object: {error}"))
+            })?,
+        };
+        let given = self.base_url.clone();
+        Ok(Some(ModelConfig {
+            name,
+            base_url: given
+                .or_else(|| environment::get(environment::BASE_URL))
+                .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
+            key_env: self.api_key_env.clone(),
+            temperature: self.temperature.unwrap_or(temperature),
+            max_tokens: self.max_tokens,
+            requests: self.requests,
+            request_seconds: self.request_seconds,
+            extra,
+        }))
+    }
 }
 
 /// The limits of attempts and calls.
@@ -183,15 +217,26 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let opened = open_suite(&args.suite)?;
     let agent = agent(args)?;
     let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
-    start::check_model(&agent.1)?;
+    let cassette = args.cassette.open()?;
+    if let Some(cassette) = &cassette {
+        cassette.refuse_recorded(&agent.0, &tasks)?;
+    }
+    start::check_model(&agent.1, cassette.as_ref())?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
-    let judge = judging::checked(&judged)?;
+    // The first exchanges are the judge's, so it must be known by now whose they are.
+    let created = jiff::Timestamp::now();
+    if let Some(cassette) = &cassette {
+        cassette.claim(&created.to_string());
+    }
+    let judge = judging::checked(&judged, cassette.as_ref())?;
     let gym = open_gym(&opened.suite)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
-    let (store, lock, config) =
-        Store::create(&root, |blobs| config(args, &opened, tasks, agent, judged, &gym, blobs))?;
+    let (store, lock, config) = Store::create(&root, |blobs| {
+        let config = config(args, &opened, tasks, agent, judged, &gym, blobs)?;
+        Ok(RunConfig { created, cassette: cassette::reference(cassette.as_ref()), ..config })
+    })?;
     let concurrency = args.concurrency.get() as usize;
-    let job = start::Job { gym, store, config, judge, lock, concurrency };
+    let job = start::Job { gym, store, config, judge, lock, concurrency, cassette };
     start::go(job, &args.shown)
 }
 
@@ -245,29 +290,9 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
                 .hint("leave out `--model`, or take `--agent react`")),
         };
     }
-    let Some(model) = &args.model.model else {
+    let Some(model) = args.model.config(TEMPERATURE)? else {
         return Err(Failure::usage("agent `react` needs a model")
             .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
-    };
-    let extra = match &args.model.extra {
-        None => serde_json::Map::new(),
-        Some(text) => serde_json::from_str(text)
-            .map_err(|error| Failure::usage(format!("`--extra` is not a JSON object: {error}")))?,
-    };
-    let model = ModelConfig {
-        name: model.clone(),
-        base_url: args
-            .model
-            .base_url
-            .clone()
-            .or_else(|| environment::get(environment::BASE_URL))
-            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
-        key_env: args.model.api_key_env.clone(),
-        temperature: args.model.temperature,
-        max_tokens: args.model.max_tokens,
-        requests: args.model.requests,
-        request_seconds: args.model.request_seconds,
-        extra,
     };
     let label = format!("{word}-{}", plain(&model.name));
     Ok((label, Condition { agent: word.to_owned(), model: Some(model) }))
@@ -354,6 +379,7 @@ fn config(
         },
         judge,
         web: "hermetic".to_owned(),
+        cassette: None,
     })
 }
 
@@ -377,6 +403,30 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
                 Some((variant.to_string(), given.instruction))
             })
             .collect(),
+        solution: solution(task),
     };
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
+}
+
+/// Returns the reference solution as text: `solution.toml` and, each under its name, the
+/// texts beside it that it refers to.
+fn solution(task: &Task) -> String {
+    let folder = task.folder.join("reference");
+    let mut names: Vec<String> = folder
+        .read_dir_utf8()
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_owned()))
+        .collect();
+    // The solution itself first.
+    names.sort_by_key(|name| (name != "solution.toml", name.clone()));
+    let mut text = String::new();
+    for name in names {
+        if let Ok(part) = std::fs::read_to_string(folder.join(&name)) {
+            for line in ["# ", &name, "\n", part.trim_end(), "\n"] {
+                text.push_str(line);
+            }
+        }
+    }
+    text
 }

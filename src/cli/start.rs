@@ -9,10 +9,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use super::progress::Progress;
-use super::{Code, Failure, environment, report, say};
+use super::{Code, Failure, cassette, environment, report, say};
 use crate::agent::{Agent, Guess, Random, React, Reference, Silent};
 use crate::judge::Judge;
-use crate::model::{Endpoint, Model, Offered, Secret, Settings};
+use crate::model::{Cassette, Endpoint, Model, Offered, Secret, Settings};
 use crate::record::TrialId;
 use crate::runner::{self, Batch, Gym, Stop, Stopper, Summary};
 use crate::store::{Condition, Lock, ModelConfig, RunConfig, Store};
@@ -44,17 +44,28 @@ pub(super) struct Job {
     pub(super) lock: Lock,
     /// Attempts at once.
     pub(super) concurrency: usize,
+    /// Keeps or serves the exchanges with models.
+    pub(super) cassette: Option<Arc<Cassette>>,
 }
 
 /// Says what to do where a model cannot be asked, before anything is made: settings,
 /// and whether anybody listens at an endpoint on this machine.
-pub(super) fn check_model(condition: &Condition) -> Result<(), Failure> {
-    condition.model.as_ref().map_or(Ok(()), check_endpoint)
+pub(super) fn check_model(
+    condition: &Condition,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<(), Failure> {
+    condition.model.as_ref().map_or(Ok(()), |config| check_endpoint(config, cassette))
 }
 
-/// The same of a model.
-pub(super) fn check_endpoint(config: &ModelConfig) -> Result<(), Failure> {
-    client(config)?;
+/// The same for one model. A replayed one has no endpoint to check.
+pub(super) fn check_endpoint(
+    config: &ModelConfig,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<(), Failure> {
+    client(config, cassette)?;
+    if cassette::replays(cassette) {
+        return Ok(());
+    }
     let url = Url::parse(&config.base_url).ok().filter(|_| is_local(&config.base_url));
     let Some(addresses) = url.and_then(|url| url.socket_addrs(|| None).ok()) else {
         return Ok(());
@@ -74,10 +85,14 @@ fn is_local(base_url: &str) -> bool {
     ["//127.", "//localhost", "//[::1]"].iter().any(|host| base_url.contains(host))
 }
 
-/// Makes the client of a model.
-pub(super) fn client(config: &ModelConfig) -> Result<Model, Failure> {
-    let key = environment::get(&config.key_env);
-    if key.is_none() && !is_local(&config.base_url) {
+/// Makes the client of a model. A replayed one needs no key and gets none.
+pub(super) fn client(
+    config: &ModelConfig,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<Model, Failure> {
+    let replays = cassette::replays(cassette);
+    let key = environment::get(&config.key_env).filter(|_| !replays);
+    if key.is_none() && !is_local(&config.base_url) && !replays {
         return Err(Failure::usage(format!(
             "`{}` is not set, and `{}` is not a local endpoint",
             config.key_env, config.base_url
@@ -96,6 +111,10 @@ pub(super) fn client(config: &ModelConfig) -> Result<Model, Failure> {
     };
     Endpoint::new(&config.base_url, &config.name, key, config.requests as usize)
         .and_then(|endpoint| Model::new(endpoint, settings))
+        .map(|model| match cassette {
+            Some(cassette) => model.with_cassette(Arc::clone(cassette)),
+            None => model,
+        })
         .map_err(|error| Failure::usage(error.to_string()))
 }
 
@@ -103,6 +122,10 @@ pub(super) fn client(config: &ModelConfig) -> Result<Model, Failure> {
 pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     let root = job.store.root().to_owned();
     let store = job.store.clone();
+    let cassette = job.cassette.clone();
+    if let Some(cassette) = &cassette {
+        cassette.claim(&job.config.created.to_string());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -120,6 +143,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     let summary = summary?;
     let view = report::view(&store)?;
     report::print(&view, shown.json);
+    cassette::report(cassette.as_ref());
     if summary.gave_up {
         say(&format!(
             "\nstopped: the endpoint failed too many attempts in a row; mend it, then go on with \
@@ -153,10 +177,10 @@ pub(super) fn say_unjudged(summary: &Summary, root: &str) {
 }
 
 async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
-    let Job { gym, store, config, judge, lock, concurrency } = job;
+    let Job { gym, store, config, judge, lock, concurrency, cassette } = job;
     let progress = Arc::new(Progress::new(shown.quiet));
     progress.label(&store, &config);
-    let agents = agents(&gym, &config)?;
+    let agents = agents(&gym, &config, cassette.as_ref())?;
     let batch = Batch {
         gym,
         store,
@@ -169,18 +193,21 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
             Arc::new(move |event| progress.see(event))
         },
     };
-    let summary = runner::run(batch, listen()).await?;
+    let summary = runner::run(batch, listen(cassette)).await?;
     progress.finish();
     drop(lock);
     Ok(summary)
 }
 
 /// Returns what is asked to stop when the user or the system wants the program to end.
-pub(super) fn listen() -> Stop {
+pub(super) fn listen(cassette: Option<Arc<Cassette>>) -> Stop {
     let (stopper, stop) = Stopper::new();
     tokio::spawn(async move {
         asked_to_end().await;
         say("stopping: closing what runs; once more to quit at once");
+        if let Some(cassette) = &cassette {
+            cassette.stop();
+        }
         stopper.stop();
         asked_to_end().await;
         quit();
@@ -189,7 +216,7 @@ pub(super) fn listen() -> Stop {
 }
 
 /// Completes when the user presses Ctrl-C or the system asks the program to end.
-async fn asked_to_end() {
+pub(super) async fn asked_to_end() {
     let Ok(mut terminated) = signal(SignalKind::terminate()) else {
         return std::future::pending().await;
     };
@@ -210,13 +237,15 @@ fn quit() {
 }
 
 /// Returns what makes the agent of a trial.
-fn agents(gym: &Arc<Gym>, config: &RunConfig) -> Result<Box<runner::MakeAgent>, Failure> {
+fn agents(
+    gym: &Arc<Gym>,
+    config: &RunConfig,
+    cassette: Option<&Arc<Cassette>>,
+) -> Result<Box<runner::MakeAgent>, Failure> {
     let mut made = std::collections::BTreeMap::new();
     for (name, condition) in &config.conditions {
-        made.insert(
-            name.clone(),
-            (condition.agent.clone(), condition.model.as_ref().map(client).transpose()?),
-        );
+        let model = condition.model.as_ref().map(|config| client(config, cassette)).transpose()?;
+        made.insert(name.clone(), (condition.agent.clone(), model));
     }
     let offered = Arc::new(Offered::new(&gym.schemas));
     let gym = Arc::clone(gym);

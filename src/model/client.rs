@@ -14,10 +14,12 @@ use reqwest::{Client, redirect};
 use tokio::time::Instant;
 use wildgym_sandbox::work::Working;
 
+use super::cassette::{Cassette, CassetteError};
 use super::endpoint::{Endpoint, Settings};
 use super::error::{Failure, ModelError};
 use super::judgement::{Answer, Judgement, hint, judge};
 use super::message::{self, Message, Offered};
+use super::reel::{Ended, Reel, Request, Turn};
 use super::reply::{self, Reply};
 use super::retry::{chance, retry_after};
 use crate::record::{Retry, Usage};
@@ -68,6 +70,10 @@ pub struct Model {
     shared: Arc<Shared>,
     /// Headers that say on whose behalf it is asked.
     scope: HeaderMap,
+    /// Keeps or serves the exchanges.
+    cassette: Option<Arc<Cassette>>,
+    /// The part of the cassette that belongs to the scope.
+    reel: Option<Arc<Reel>>,
 }
 
 #[derive(Debug, Clone)]
@@ -104,21 +110,49 @@ impl Model {
             headers.insert(AUTHORIZATION, key.header()?);
         }
         let prefix = settings.prefix(&endpoint.model)?;
-        let shared = Shared { client, endpoint, settings, prefix, headers };
-        Ok(Self { shared: Arc::new(shared), scope: HeaderMap::new() })
+        let shared = Arc::new(Shared { client, endpoint, settings, prefix, headers });
+        Ok(Self { shared, scope: HeaderMap::new(), cassette: None, reel: None })
+    }
+
+    /// Returns the same model, whose exchanges are kept in a cassette or come from it.
+    ///
+    /// That holds for the exchanges of scopes (see [`Model::scoped`]). Others are sent and
+    /// not kept where the cassette records; where it replays they are an error, since a
+    /// replayed model never reaches an endpoint.
+    #[must_use]
+    pub fn with_cassette(self, cassette: Arc<Cassette>) -> Self {
+        Self { cassette: Some(cassette), reel: None, ..self }
+    }
+
+    /// Tells whether replies come from a cassette, so that there may be no endpoint: a
+    /// caller leaves out what it would ask beforehand.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.cassette.as_ref().is_some_and(|cassette| cassette.is_replayed())
     }
 
     /// Returns the same model, asked by `role` (`agent`, `judge-1`, a tool's name) on behalf
     /// of an attempt: its requests carry the trial's name in the header `x-wildgym-trial`,
     /// with `x-wildgym-attempt` and `x-wildgym-role`, so that an endpoint's log can be joined to a run.
     /// A name that does not fit a header is left out.
+    ///
+    /// Exchanges of one scope are numbered in a cassette in the order in which they begin.
+    /// So exchanges that may overlap need roles of their own, or a replay could meet them
+    /// in another order.
     #[must_use]
     pub fn scoped(&self, trial: &str, attempt: u32, role: &str) -> Self {
         let value = |text: &str| HeaderValue::from_str(text).ok();
         let scope =
             [(TRIAL, value(trial)), (ATTEMPT, value(&attempt.to_string())), (ROLE, value(role))];
         let scope = scope.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        Self { scope, ..self.clone() }
+        let reel = self.cassette.as_ref().map(|cassette| cassette.reel(trial, attempt, role));
+        Self { scope, reel, ..self.clone() }
+    }
+
+    /// Tells whether replies come from a cassette that has some for this scope.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.is_replayed() && self.reel.as_ref().is_some_and(|reel| reel.exists())
     }
 
     /// Returns the same model asked with other settings; connections and slots are shared.
@@ -157,10 +191,37 @@ impl Model {
         round: u32,
         messages: &[Message],
         tools: &Offered,
-        mut working: Option<&mut Working>,
+        working: Option<&mut Working>,
     ) -> Result<Exchange, ModelError> {
         let body = Bytes::from(message::body(&self.shared.prefix, messages, tools));
-        let mut course = Course::new(&body);
+        let course = Course::new(&body);
+        let Some(reel) = &self.reel else {
+            if self.is_replayed() {
+                return Err(CassetteError::Unscoped.into());
+            }
+            return self.converse(course, body, round, tools, working).await;
+        };
+        let (digest, prefix) = (course.digest.clone(), &self.shared.prefix);
+        let key = self.shared.endpoint.key.as_ref();
+        match reel.turn(Request { digest, prefix, messages, tools, key })? {
+            Turn::Known(ended) => self.recall(course, *ended, round, tools),
+            Turn::New(pending) => {
+                let ended = self.converse(course, body, round, tools, working).await;
+                pending.keep(&ended)?;
+                ended
+            }
+        }
+    }
+
+    /// Sends a request until it is answered or given up.
+    async fn converse(
+        &self,
+        mut course: Course,
+        body: Bytes,
+        round: u32,
+        tools: &Offered,
+        mut working: Option<&mut Working>,
+    ) -> Result<Exchange, ModelError> {
         loop {
             let waiting = Instant::now();
             let slot = idle(&mut working, self.shared.endpoint.gate.enter()).await;
@@ -177,6 +238,34 @@ impl Model {
             idle(&mut working, tokio::time::sleep(backoff)).await;
             course.waited += waiting.elapsed();
         }
+    }
+
+    /// Ends an exchange as a recorded one ended, at once. What the reply says is read
+    /// anew from its body, as when it came.
+    fn recall(
+        &self,
+        mut course: Course,
+        ended: Ended,
+        round: u32,
+        tools: &Offered,
+    ) -> Result<Exchange, ModelError> {
+        if let Some(error) = ended.error(&course.digest) {
+            return Err(error);
+        }
+        let status = ended.status.unwrap_or_default();
+        let (body, mended) = (ended.body, ended.mended);
+        let answer = Answer { status, retry_after: None, body, mended };
+        let (reply, usage) = match judge(&answer) {
+            Judgement::Completion { body, mended } => read(body, mended, round, tools),
+            Judgement::Filtered => (Reply::empty("content-filter"), Usage::default()),
+            Judgement::Fruitless { note, .. } => (Reply::empty(note), Usage::default()),
+            Judgement::Again { reason, .. }
+            | Judgement::Overflow { reason }
+            | Judgement::Refused { reason, .. } => {
+                return Err(CassetteError::Unreadable(reason).into());
+            }
+        };
+        Ok(self.exchange(&mut course, ended.status, answer.body, reply, usage))
     }
 
     /// Sends one request and reads its answer; the error says what went wrong.
@@ -207,7 +296,8 @@ impl Model {
             |error| (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
             |body| (body, false),
         );
-        Ok(Answer { status, retry_after, body, mended })
+        // Nothing that follows, transcripts and cassettes included, ever holds the key.
+        Ok(Answer { status, retry_after, body: self.redact(body), mended })
     }
 
     /// Decides what follows from an answer.
@@ -230,23 +320,16 @@ impl Model {
         let body = answer.map(|answer| answer.body).unwrap_or_default();
         let fail = |course: &mut Course, reason: String, hint, body| {
             let reason = self.redact(reason);
-            Box::new(course.failure(answer_status, reason, hint, self.redact(body)))
+            Box::new(course.failure(answer_status, reason, hint, body))
         };
         let end = match judgement {
             Judgement::Completion { body: value, mended } => {
-                let usage = reply::usage(&value);
-                let mut reply = Reply::read(value, round, tools);
-                if usage.is_none() {
-                    reply.note("no-usage");
-                }
-                if mended {
-                    reply.note("mended-text");
-                }
-                Ok(self.exchange(course, answer_status, body, reply, usage.unwrap_or_default()))
+                let (reply, usage) = read(value, mended, round, tools);
+                Ok(self.exchange(course, answer_status, body, reply, usage))
             }
             Judgement::Filtered => {
                 let reply = Reply::empty("content-filter");
-                Ok(self.exchange(course, answer_status, self.redact(body), reply, Usage::default()))
+                Ok(self.exchange(course, answer_status, body, reply, Usage::default()))
             }
             Judgement::Overflow { reason } => {
                 Err(ModelError::ContextOverflow(fail(course, reason, None, body)))
@@ -263,7 +346,7 @@ impl Model {
                     return Settled::Backoff(backoff);
                 }
                 let reply = Reply::empty(note);
-                Ok(self.exchange(course, answer_status, self.redact(body), reply, Usage::default()))
+                Ok(self.exchange(course, answer_status, body, reply, Usage::default()))
             }
             Judgement::Again { reason, busy } => {
                 if let Some(backoff) = self.again(course, &reason, after, busy) {
@@ -373,6 +456,19 @@ impl Course {
             waited: self.waited,
         }
     }
+}
+
+/// Reads a chat completion, whose JSON was `mended` or not.
+fn read(body: serde_json::Value, mended: bool, round: u32, tools: &Offered) -> (Reply, Usage) {
+    let usage = reply::usage(&body);
+    let mut reply = Reply::read(body, round, tools);
+    if usage.is_none() {
+        reply.note("no-usage");
+    }
+    if mended {
+        reply.note("mended-text");
+    }
+    (reply, usage.unwrap_or_default())
 }
 
 /// Waits without counting the time as work.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::cassette::CassetteError;
 use crate::record::Retry;
 
 /// Why a model gave no reply.
@@ -21,6 +22,16 @@ pub enum ModelError {
     /// No request got a usable answer; the attempt is lost.
     #[error("the endpoint gave no usable answer{0}")]
     Gone(Box<Failure>),
+    /// The cassette does not hold the exchange, or cannot keep it; nothing was sent, or
+    /// what was sent is not kept.
+    #[error("{0}")]
+    Cassette(Box<CassetteError>),
+}
+
+impl From<CassetteError> for ModelError {
+    fn from(error: CassetteError) -> Self {
+        Self::Cassette(Box::new(error))
+    }
 }
 
 impl ModelError {
@@ -28,7 +39,7 @@ impl ModelError {
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match self {
-            Self::Misconfigured(_) => None,
+            Self::Misconfigured(_) | Self::Cassette(_) => None,
             Self::Refused(failure) | Self::ContextOverflow(failure) | Self::Gone(failure) => {
                 Some(failure)
             }

@@ -56,6 +56,11 @@ impl Message {
         Self(value.to_string().into())
     }
 
+    /// Takes a message that is JSON text already, as a cassette keeps it.
+    pub(super) fn from_json(text: &str) -> Self {
+        Self(text.into())
+    }
+
     fn plain(role: &str, content: &str, tool_call_id: Option<&str>) -> Self {
         let plain = Plain { role, content, tool_call_id };
         // Strings always serialise; an empty object would be refused by any endpoint.
@@ -83,6 +88,11 @@ impl Offered {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Returns the entries as a JSON list; none where nothing is offered.
+    pub(super) fn list(&self) -> Option<String> {
+        (!self.json.is_empty()).then(|| format!("[{}]", self.json))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {

@@ -7,20 +7,29 @@
 //! What an endpoint answers in a form of its own is understood where that is safe, and
 //! each such case has a name in [`Reply::peculiar`]. An error means that the endpoint
 //! would not or could not answer; a bad answer of the model is a reply.
+//!
+//! A [`Cassette`] keeps the exchanges of a run or serves those of an earlier one, see
+//! `README.md` beside this file.
 
 mod bare;
+mod cassette;
 mod client;
+mod difference;
 mod endpoint;
 mod error;
 mod gate;
 mod judgement;
 mod message;
+mod reel;
 mod reply;
 mod retry;
+mod structured;
 
+pub use cassette::{Cassette, CassetteError, Met};
 pub use client::{Exchange, Model};
 pub use endpoint::{Endpoint, Secret, Settings};
 pub use error::{Failure, ModelError};
 pub use message::{Message, Offered};
 pub use reply::Reply;
 pub use retry::Retrying;
+pub use structured::{Asked, Structured, json_text};

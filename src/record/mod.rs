@@ -10,6 +10,7 @@
 //! The format is version 1. Fields may be added with a default; what a field means
 //! never changes under the same version.
 
+mod annotation;
 mod outcome;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use serde_json::Value;
 use wildgym_sandbox::web::Access;
 use wildgym_tasks::Variant;
 
+pub use annotation::{Annotation, AnnotationCall, AnnotationRecord, ErrorType};
 pub use outcome::{Limit, Lost, Outcome};
 
 /// The version of the transcript format that this program writes.

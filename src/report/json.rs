@@ -17,7 +17,7 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     let tally = view.tally();
     let (milestones, discovery) = stages::json(view);
     let prices = options.prices.as_ref();
-    json!({
+    let mut report = json!({
         "run": label.run,
         "trials": tally,
         "scores": scores(view, options),
@@ -48,7 +48,11 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
         "discovery": discovery,
         "usage": usage::json(view, prices),
         "points": usage::points(view, prices),
-    })
+    });
+    if let Some(digest) = &label.cassette {
+        report["label"]["models_replayed"] = json!(digest);
+    }
+    report
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group

@@ -6,6 +6,7 @@
 //! tools or task files are neutralised before they reach a terminal.
 
 mod agreement;
+mod errors;
 mod figures;
 mod groups;
 mod json;
@@ -22,6 +23,7 @@ mod usage;
 mod view;
 
 pub use agreement::{AgreementView, ItemKind, LabelledItem, agreement, agreement_json};
+pub use errors::{ErrorsView, FailedTrial, errors, errors_json};
 pub use groups::Grouping;
 pub use json::json;
 pub use listing::listing;

@@ -46,6 +46,8 @@ pub struct RunLabel {
     pub seed: u64,
     /// `hermetic`, `live` or `replay`.
     pub web: String,
+    /// Digest of the cassette that replies of models came from; none where models were asked.
+    pub cassette: Option<String>,
 }
 
 /// A suite at one version.

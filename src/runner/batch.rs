@@ -140,12 +140,14 @@ impl Shared {
     }
 
     fn gave_up(&self) -> bool {
-        self.broken.load(Ordering::Relaxed) >= GIVE_UP
+        // A cassette does not tire: each attempt ends as it was recorded, whatever others do.
+        let replayed = self.config.cassette.is_some();
+        !replayed && self.broken.load(Ordering::Relaxed) >= GIVE_UP
     }
 
     /// Attempts a trial until an attempt counts or there were enough; returns the one that
     /// does. What the endpoint broke is not attempted again at once: the client has
-    /// tried for long, and `resume` tries later.
+    /// tried for long, and `resume` tries later; where that was recorded, it is replayed now.
     async fn settle(
         self: &Arc<Self>,
         trial: TrialId,
@@ -160,7 +162,8 @@ impl Shared {
             self.tell(Event::Began { trial: trial.clone(), attempt });
             let end = self.attempt(&trial, attempt, stop.clone()).await?;
             let lost = end.outcome.is_lost();
-            let endpoint = end.outcome == Outcome::Lost(Lost::Model);
+            let recorded = || (self.agents)(&trial, attempt.saturating_add(1)).is_recorded();
+            let endpoint = end.outcome == Outcome::Lost(Lost::Model) && !recorded();
             if endpoint {
                 self.broken.fetch_add(1, Ordering::Relaxed);
             } else if !self.gave_up() {

@@ -41,6 +41,17 @@ pub struct RunConfig {
     pub judge: JudgeConfig,
     /// The network that trials see.
     pub web: String,
+    /// The cassette that replies of models come from; none where models are asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cassette: Option<CassetteRef>,
+}
+
+/// A cassette that is replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CassetteRef {
+    /// BLAKE3 of its files, as 64 hexadecimal digits.
+    pub digest: String,
 }
 
 /// The suite of a run.
@@ -89,6 +100,10 @@ pub struct TaskData {
     /// What is asked, by variant: all variants that the run plans.
     #[serde(default)]
     pub questions: BTreeMap<String, String>,
+    /// The reference solution: `solution.toml` and the texts beside it. Empty in runs of
+    /// programs that did not keep it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub solution: String,
 }
 
 /// What is tried.

@@ -6,6 +6,7 @@
 //! trials/<condition>/<task>/<variant>/<k>.<attempt>.jsonl
 //! blobs/<digest>               long texts, files, task data; named by content
 //! verdicts/<judge>.jsonl
+//! annotations/<model>.jsonl    why trials failed, by a model
 //! ```
 //!
 //! A transcript is finished when its last complete line is an outcome. A line without
@@ -14,6 +15,7 @@
 //! was finished stays finished. This module decides nothing about trials; it keeps
 //! and finds them.
 
+mod annotations;
 mod blobs;
 mod config;
 mod index;
@@ -27,10 +29,11 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+pub use annotations::Annotations;
 pub use blobs::Blobs;
 pub use config::{
-    BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef, TaskData,
-    ToolsRef,
+    BoundsConfig, CassetteRef, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef,
+    TaskData, ToolsRef,
 };
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};

@@ -88,11 +88,11 @@ fn rule(
         return Ok(pairs.iter().map(exactly).collect());
     }
     for model in &config.models {
-        start::check_endpoint(model).map_err(|failure| {
+        start::check_endpoint(model, None).map_err(|failure| {
             failure.hint("start the judge's endpoint, or name another with `--judge-base-url`")
         })?;
     }
-    let panel = judging::panel(config)?;
+    let panel = judging::panel(config, None)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

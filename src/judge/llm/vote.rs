@@ -212,9 +212,10 @@ fn failed(error: &ModelError, ballot: &mut Ballot) -> Ended {
     match error {
         ModelError::Refused(failure) if refuses_schema(failure) => Ended::NoSchema,
         ModelError::ContextOverflow(_) => Ended::Unread(Unread::Withheld(ballot.reason.clone())),
-        ModelError::Refused(_) | ModelError::Gone(_) | ModelError::Misconfigured(_) => {
-            Ended::Failed(ballot.reason.clone())
-        }
+        ModelError::Refused(_)
+        | ModelError::Gone(_)
+        | ModelError::Misconfigured(_)
+        | ModelError::Cassette(_) => Ended::Failed(ballot.reason.clone()),
     }
 }
 

@@ -1,0 +1,525 @@
+//! A reel: the exchanges of one scope (trial, attempt, role), in one file.
+//!
+//! A conversation repeats itself in every request, so a line holds only what its request
+//! adds to the one of the line before: a file grows with the conversation and not with
+//! its square. A line appears when its exchange has ended, in one write; a last line
+//! without its newline does not count.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::cassette::{CassetteError, FORMAT, Shelf};
+use super::client::Exchange;
+use super::difference;
+use super::endpoint::Secret;
+use super::error::{Failure, ModelError};
+use super::message::{Message, Offered};
+use crate::record::Retry;
+
+/// A request, as far as a reel keeps it.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    /// BLAKE3 of its body, as 64 hexadecimal digits.
+    pub(super) digest: String,
+    /// Its settings, as JSON without the closing brace.
+    pub(super) prefix: &'a str,
+    pub(super) messages: &'a [Message],
+    pub(super) tools: &'a Offered,
+    /// What must never be kept.
+    pub(super) key: Option<&'a Secret>,
+}
+
+/// What follows from a request.
+#[derive(Debug)]
+pub(super) enum Turn<'a> {
+    /// It was recorded.
+    Known(Box<Ended>),
+    /// It is to be sent, and how it ends is to be kept.
+    New(Box<Pending<'a>>),
+}
+
+/// The first line of a file.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Header {
+    format: u32,
+    wildgym: String,
+    run: String,
+    trial: String,
+    attempt: u32,
+    role: String,
+}
+
+/// Any other line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    n: u32,
+    request: Asked,
+    ended: Ended,
+    #[serde(default)]
+    t: Times,
+}
+
+/// A request, as what it adds to the one before.
+#[derive(Debug, Serialize, Deserialize)]
+struct Asked {
+    digest: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    settings: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tools: Option<String>,
+    /// How many messages of the request before it repeats.
+    keep: usize,
+    /// The messages that follow those.
+    messages: Vec<Box<RawValue>>,
+}
+
+/// How an exchange ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Ended {
+    pub(super) how: How,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) status: Option<u16>,
+    /// The last answer's body, as it came but for the key.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) body: String,
+    /// Whether that had to be repaired to be read.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) mended: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    /// Requests that failed before; of a failure, which counts them in its words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    retries: Vec<Retry>,
+}
+
+/// The ways to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum How {
+    /// With a reply.
+    Reply,
+    /// See [`ModelError::Refused`].
+    Refused,
+    /// See [`ModelError::ContextOverflow`].
+    Overflow,
+    /// See [`ModelError::Gone`].
+    Gone,
+    /// It had not ended when the one who asked was stopped.
+    Cut,
+}
+
+/// What depends on the machine or the hour.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Times {
+    took_ms: u64,
+    waited_ms: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    retries: Vec<Retry>,
+}
+
+/// The exchanges of one scope.
+#[derive(Debug)]
+pub(super) struct Reel {
+    shelf: Arc<Shelf>,
+    path: Utf8PathBuf,
+    header: Header,
+    next: Arc<AtomicU32>,
+    state: Mutex<Option<State>>,
+}
+
+/// An open file.
+#[derive(Debug, Default)]
+struct State {
+    lines: Vec<Line>,
+    /// Where the exchange of a number stands; the last of a number counts.
+    at: HashMap<u32, usize>,
+    /// What the next line adds to.
+    before: Before,
+    /// Open for appending, and how long it is; none where it is replayed.
+    file: Option<(File, u64)>,
+}
+
+/// The request of a line.
+#[derive(Debug, Default)]
+struct Before {
+    messages: Vec<Message>,
+    settings: String,
+}
+
+impl Before {
+    /// Goes on to the request of the next line; false where that does not fit.
+    fn apply(&mut self, asked: &Asked) -> bool {
+        let fits = asked.keep <= self.messages.len();
+        self.messages.truncate(asked.keep);
+        self.messages
+            .extend(asked.messages.iter().map(|message| Message::from_json(message.get())));
+        if let Some(settings) = &asked.settings {
+            settings.get().clone_into(&mut self.settings);
+        }
+        fits
+    }
+}
+
+impl Reel {
+    pub(super) fn new(
+        shelf: Arc<Shelf>,
+        path: Utf8PathBuf,
+        (trial, attempt, role): (&str, u32, &str),
+        next: Arc<AtomicU32>,
+    ) -> Self {
+        let header = Header {
+            format: FORMAT,
+            wildgym: env!("CARGO_PKG_VERSION").to_owned(),
+            run: String::new(),
+            trial: trial.to_owned(),
+            attempt,
+            role: role.to_owned(),
+        };
+        Self { shelf, path, header, next, state: Mutex::new(None) }
+    }
+
+    /// Tells whether there is a file.
+    pub(super) fn exists(&self) -> bool {
+        self.path.is_file()
+    }
+
+    /// Takes the next number for a request, and returns what was recorded under it or the
+    /// place to record it.
+    pub(super) fn turn<'a>(&'a self, request: Request<'a>) -> Result<Turn<'a>, CassetteError> {
+        let n = self.next.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let known = self.known(n, &request);
+        match known {
+            Ok(None) => Ok(Turn::New(Box::new(Pending { reel: self, n, request, kept: false }))),
+            known => {
+                self.shelf.count(&known);
+                known.map(|ended| Turn::Known(Box::new(ended.unwrap_or_else(Ended::cut))))
+            }
+        }
+    }
+
+    /// Returns how the recorded exchange of that number ended; none where it is to be sent.
+    fn known(&self, n: u32, request: &Request<'_>) -> Result<Option<Ended>, CassetteError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = match &mut *state {
+            Some(state) => state,
+            none => none.insert(self.open()?),
+        };
+        let replays = self.shelf.replays;
+        let Some(index) = state.at.get(&n) else {
+            let missing = || CassetteError::Missing { round: n, scope: self.scope() };
+            return if replays { Err(missing()) } else { Ok(None) };
+        };
+        let Some(line) = state.lines.get(*index) else { return Ok(None) };
+        match (line.request.digest == request.digest, replays) {
+            (_, false) if line.ended.how == How::Cut => Ok(None),
+            (true, _) => Ok(Some(line.ended.clone())),
+            (false, false) => Err(CassetteError::Taken(self.path.clone())),
+            (false, true) => {
+                let what = self.difference(&state.lines[..=*index], request);
+                Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+            }
+        }
+    }
+
+    /// Says what differs between a request and that of the last of these lines.
+    fn difference(&self, lines: &[Line], now: &Request<'_>) -> String {
+        let mut before = Before::default();
+        let mut tools = None;
+        for line in lines {
+            before.apply(&line.request);
+            tools.clone_from(&line.request.tools);
+        }
+        let tools = match &tools {
+            None => "[]".to_owned(),
+            Some(digest) => self.shelf.tools(digest).unwrap_or_default(),
+        };
+        let settings = format!("{}}}", now.prefix);
+        let offered = now.tools.list().unwrap_or_else(|| "[]".to_owned());
+        difference::describe(
+            (&before.settings, &tools, &before.messages),
+            (&settings, &offered, now.messages),
+        )
+    }
+
+    /// Names trial, attempt and role.
+    fn scope(&self) -> String {
+        let Header { trial, attempt, role, .. } = &self.header;
+        format!("`{trial}` attempt {attempt}, role `{role}`")
+    }
+
+    fn open(&self) -> Result<State, CassetteError> {
+        let error = || CassetteError::io(&self.path);
+        let (header, mut state, whole) = self.load()?;
+        if self.shelf.replays {
+            return Ok(state);
+        }
+        let own = Header { run: self.shelf.run().to_owned(), ..self.header.named() };
+        match &header {
+            Some(header) if header.run != own.run || own.run.is_empty() => {
+                return Err(CassetteError::Taken(self.path.clone()));
+            }
+            Some(_) | None => {}
+        }
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).map_err(CassetteError::io(folder))?;
+        }
+        // What stands behind the last newline was never whole.
+        let mut file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&self.path)
+            .map_err(error())?;
+        file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(error())?;
+        let mut length = whole;
+        if header.is_none() {
+            let line = self.line(&own)?;
+            file.write_all(&line).map_err(error())?;
+            length += line.len() as u64;
+        }
+        state.file = Some((file, length));
+        Ok(state)
+    }
+
+    /// Reads the file, where there is one: its header, its lines, the length of both.
+    fn load(&self) -> Result<(Option<Header>, State, u64), CassetteError> {
+        let mut state = State::default();
+        let bytes = match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((None, state, 0)),
+            Err(error) => return Err(CassetteError::io(&self.path)(error)),
+            Ok(kind) if !kind.is_file() => return Err(self.corrupt(1, "it is no regular file")),
+            Ok(_) => fs::read(&self.path).map_err(CassetteError::io(&self.path))?,
+        };
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
+        let Some(first) = lines.next() else { return Ok((None, state, 0)) };
+        let header = self.header(first)?;
+        for (index, text) in lines.enumerate() {
+            let line: Line = serde_json::from_slice(text)
+                .map_err(|error| self.corrupt(index + 2, &error.to_string()))?;
+            if !state.before.apply(&line.request) {
+                return Err(self.corrupt(index + 2, "it repeats messages that are not there"));
+            }
+            state.at.insert(line.n, state.lines.len());
+            state.lines.push(line);
+        }
+        Ok((Some(header), state, whole as u64))
+    }
+
+    /// Reads the first line, which must be about this scope.
+    fn header(&self, text: &[u8]) -> Result<Header, CassetteError> {
+        /// The one field that every version has.
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let read = |error: serde_json::Error| self.corrupt(1, &error.to_string());
+        let Version { format } = serde_json::from_slice(text).map_err(read)?;
+        if format > FORMAT {
+            let path = self.path.clone();
+            return Err(CassetteError::Newer { path, found: format, known: FORMAT });
+        }
+        let header: Header = serde_json::from_slice(text).map_err(read)?;
+        let own = &self.header;
+        if (&header.trial, header.attempt, &header.role) != (&own.trial, own.attempt, &own.role) {
+            let Header { trial, attempt, role, .. } = header;
+            let reason =
+                format!("it says that it is of `{trial}` attempt {attempt}, role `{role}`");
+            return Err(self.corrupt(1, &reason));
+        }
+        Ok(header)
+    }
+
+    fn corrupt(&self, line: usize, reason: &str) -> CassetteError {
+        CassetteError::Corrupt { path: self.path.clone(), line, reason: reason.to_owned() }
+    }
+
+    fn line<T: Serialize>(&self, value: &T) -> Result<Vec<u8>, CassetteError> {
+        let mut line = serde_json::to_vec(value)
+            .map_err(|error| CassetteError::io(&self.path)(error.into()))?;
+        line.push(b'\n');
+        Ok(line)
+    }
+
+    /// Appends how an exchange ended.
+    fn append(
+        &self,
+        n: u32,
+        request: &Request<'_>,
+        ended: Ended,
+        t: Times,
+    ) -> Result<(), CassetteError> {
+        let tools = self.shelf.keep_tools(request.tools)?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(State { before, file: Some((file, length)), .. }) = &mut *state else {
+            return Ok(());
+        };
+        let settings = format!("{}}}", request.prefix);
+        let keep = before.messages.iter().zip(request.messages).take_while(|(old, new)| old == new);
+        let keep = keep.count();
+        let raw = |text: &str| RawValue::from_string(text.to_owned());
+        let changed = (settings != before.settings).then(|| raw(&settings)).transpose();
+        let messages = request.messages[keep..].iter().map(|message| raw(message.as_json()));
+        let asked = changed.and_then(|settings| {
+            let (digest, messages) = (request.digest.clone(), messages.collect::<Result<_, _>>()?);
+            Ok(Asked { digest, settings, tools, keep, messages })
+        });
+        let asked = asked.map_err(|error| CassetteError::io(&self.path)(error.into()))?;
+        let line = self.line(&Line { n, request: asked, ended, t })?;
+        let line = match request.key {
+            Some(key) => key.redact(String::from_utf8_lossy(&line).into_owned()).into_bytes(),
+            None => line,
+        };
+        if let Err(error) = file.write_all(&line) {
+            // Half a line would spoil the ones that follow it; what can be mended is.
+            let _unmended = file.set_len(*length).and_then(|()| file.seek(SeekFrom::End(0)));
+            return Err(CassetteError::io(&self.path)(error));
+        }
+        *length += line.len() as u64;
+        *before = Before { messages: request.messages.to_vec(), settings };
+        Ok(())
+    }
+}
+
+impl Header {
+    /// Returns the same scope, of no run yet.
+    fn named(&self) -> Self {
+        Self {
+            format: self.format,
+            wildgym: self.wildgym.clone(),
+            run: String::new(),
+            trial: self.trial.clone(),
+            attempt: self.attempt,
+            role: self.role.clone(),
+        }
+    }
+}
+
+/// A request whose end is to be kept. Dropped before, it was cut off, which is kept too.
+#[derive(Debug)]
+pub(super) struct Pending<'a> {
+    reel: &'a Reel,
+    n: u32,
+    request: Request<'a>,
+    kept: bool,
+}
+
+impl Pending<'_> {
+    /// Keeps how the exchange ended.
+    pub(super) fn keep(
+        mut self,
+        result: &Result<Exchange, ModelError>,
+    ) -> Result<(), CassetteError> {
+        self.kept = true;
+        let (ended, t) = match result {
+            Ok(exchange) => {
+                let ended = Ended {
+                    how: How::Reply,
+                    status: Some(exchange.status),
+                    body: exchange.reply_text.clone(),
+                    mended: exchange.reply.peculiar.iter().any(|name| name == "mended-text"),
+                    ..Ended::cut()
+                };
+                (ended, Times::new(exchange.took, exchange.waited, &exchange.retries))
+            }
+            Err(error) => {
+                let (Some(how), Some(failure)) = (How::of(error), error.failure()) else {
+                    return Ok(());
+                };
+                (Ended::failed(how, failure), Times::new(failure.took, failure.waited, &[]))
+            }
+        };
+        self.reel.append(self.n, &self.request, ended, t)
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        if !self.kept && !self.reel.shelf.is_stopped() {
+            // Nobody is left to hear of an error.
+            let _unkept = self.reel.append(self.n, &self.request, Ended::cut(), Times::default());
+        }
+    }
+}
+
+impl Times {
+    fn new(took: Duration, waited: Duration, retries: &[Retry]) -> Self {
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Self { took_ms: ms(took), waited_ms: ms(waited), retries: retries.to_vec() }
+    }
+}
+
+impl How {
+    fn of(error: &ModelError) -> Option<Self> {
+        match error {
+            ModelError::Refused(_) => Some(Self::Refused),
+            ModelError::ContextOverflow(_) => Some(Self::Overflow),
+            ModelError::Gone(_) => Some(Self::Gone),
+            ModelError::Misconfigured(_) | ModelError::Cassette(_) => None,
+        }
+    }
+}
+
+impl Ended {
+    fn cut() -> Self {
+        Self {
+            how: How::Cut,
+            status: None,
+            body: String::new(),
+            mended: false,
+            reason: None,
+            hint: None,
+            retries: Vec::new(),
+        }
+    }
+
+    fn failed(how: How, failure: &Failure) -> Self {
+        Self {
+            how,
+            status: failure.status,
+            body: failure.body.clone(),
+            reason: Some(failure.reason.clone()),
+            hint: failure.hint.clone(),
+            retries: failure.retries.clone(),
+            ..Self::cut()
+        }
+    }
+
+    /// Returns the error with which it ended; none where there was a reply.
+    pub(super) fn error(&self, request_digest: &str) -> Option<ModelError> {
+        let failure = || {
+            Box::new(Failure {
+                request_digest: request_digest.to_owned(),
+                status: self.status,
+                reason: self.reason.clone().unwrap_or_default(),
+                hint: self.hint.clone(),
+                body: self.body.clone(),
+                retries: self.retries.clone(),
+                took: Duration::ZERO,
+                waited: Duration::ZERO,
+            })
+        };
+        match self.how {
+            How::Reply => None,
+            How::Refused => Some(ModelError::Refused(failure())),
+            How::Overflow => Some(ModelError::ContextOverflow(failure())),
+            How::Gone => Some(ModelError::Gone(failure())),
+            How::Cut => Some(CassetteError::CutOff.into()),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
