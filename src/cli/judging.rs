@@ -305,11 +305,11 @@ pub(super) fn checked(config: &JudgeConfig) -> Result<Judge, Failure> {
 
 /// Makes the judge that a stored run names, and checks it where something is left to judge.
 pub(super) fn for_stored(store: &Store, config: &RunConfig) -> Result<Judge, Failure> {
-    check_prompts(config)?;
     let left = Left::find(store, config, &config.judge.name, false)?;
     if left.to_try.is_empty() && left.to_judge.is_empty() {
         return judge(&config.judge);
     }
+    check_prompts(config)?;
     check_questions(store, config, &config.judge)?;
     checked(&config.judge)
 }
