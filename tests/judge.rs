@@ -122,6 +122,16 @@ fn rows() -> Vec<Row> {
             false,
             "refused",
         ),
+    ]
+}
+
+/// The same where other fields of the reply say something too.
+fn field_rows() -> Vec<Row> {
+    let (pass, none) = (Verdict::Pass, Verdict::Unjudged);
+    let with = |field: &str, value: Value| {
+        says(CORRECT).edit(|body| body["choices"][0]["message"][field] = value)
+    };
+    vec![
         ("no refusal", vec![with("refusal", Value::Null)], pass, 1, false, ""),
         (
             "a tool call",
@@ -175,6 +185,13 @@ fn rows() -> Vec<Row> {
             false,
             "",
         ),
+    ]
+}
+
+/// The same where the endpoint has something to say.
+fn endpoint_rows() -> Vec<Row> {
+    let (pass, none) = (Verdict::Pass, Verdict::Unjudged);
+    vec![
         ("no schema", vec![refuses_schema(), says(CORRECT)], pass, 2, false, ""),
         ("no schema, no form", vec![refuses_schema(), says("Yes.")], none, 3, false, ""),
         ("refuses without a reason", vec![status(400)], none, 1, true, "refused the request"),
@@ -198,7 +215,9 @@ fn rows() -> Vec<Row> {
 /// No reply but the form is a verdict, silence is never a fail, and every call is kept.
 #[tokio::test]
 async fn every_reply_is_read_strictly_and_kept() {
-    for (why, responses, verdict, kept, failed, reason) in rows() {
+    for (why, responses, verdict, kept, failed, reason) in
+        [rows(), field_rows(), endpoint_rows()].concat()
+    {
         let server = ScriptedServer::start(in_turn(responses)).await;
         let ruling = decide(&panel(&server, &["j"], 1), "The town of Kelmouth").await;
         let got = (ruling.verdict, ruling.votes.len(), ruling.failure.is_some());
@@ -246,6 +265,9 @@ async fn gates_cost_no_call() {
     assert_eq!(server.requests().len(), 0);
 }
 
+/// Models, votes, who is asked in which order, the verdict, and why.
+type Turns<'a> = (&'a [&'a str], u32, &'a [&'a str], Verdict, &'a str);
+
 /// Models take turns, the requests of one model differ, and each says for whom it asks.
 #[tokio::test]
 async fn votes_take_turns_and_stop_when_they_are_decided() {
@@ -255,8 +277,7 @@ async fn votes_take_turns_and_stop_when_they_are_decided() {
         _ => says("I would rather not."),
     })
     .await;
-    //            models            votes  asked                          verdict           why
-    let table: [(&[&str], u32, &[&str], Verdict, &str); 5] = [
+    let table: [Turns<'_>; 5] = [
         (&["yes"], 3, &["yes", "yes"], Verdict::Pass, "two of three"),
         (&["yes", "no"], 3, &["yes", "no", "yes"], Verdict::Pass, "in turn"),
         (&["no", "yes", "mute"], 3, &["no", "yes", "mute", "mute"], Verdict::Unjudged, "split"),

@@ -32,17 +32,14 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
         serde_json::from_slice(&blobs.get(&config.tools.schemas)?).map_err(|error| {
             Failure::usage(format!("the stored tool schemas are damaged: {error}"))
         })?;
-    let verdicts = store.read_verdicts(&config.judge.name)?;
+    let verdicts = store.last_verdicts(&config.judge.name)?;
     match args.format {
         Format::Messages => {}
     }
     for (trial, known) in &store.index()?.trials {
         let Some(stored) = known.counted() else { continue };
         let records = store.records(trial, stored.attempt)?;
-        let verdict = verdicts
-            .iter()
-            .rev()
-            .find(|verdict| verdict.trial == *trial && verdict.attempt == stored.attempt);
+        let verdict = verdicts.get(&(trial.clone(), stored.attempt));
         let verdict = verdict.map(|verdict| verdict.verdict);
         let line = report::messages(&records, verdict, &|digest| blobs.get(digest).ok(), &schemas);
         data(&line.to_string());

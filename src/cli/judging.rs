@@ -349,11 +349,11 @@ pub(super) fn for_stored(
     config: &RunConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Judge, Failure> {
-    check_prompts(config)?;
     let left = Left::find(store, config, &config.judge.name, false)?;
     if left.to_try.is_empty() && left.to_judge.is_empty() {
         return judge(&config.judge, cassette);
     }
+    check_prompts(config)?;
     check_questions(store, config, &config.judge)?;
     if let Some(cassette) = cassette {
         cassette.claim(&config.created.to_string());

@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::{Store, StoreError, lines};
 use crate::record::TrialId;
-use crate::verdict::VerdictRecord;
+use crate::verdict::{Verdict, VerdictRecord};
 
 /// The verdicts of one judge, open for appending.
 #[derive(Debug)]
@@ -47,13 +47,21 @@ impl Store {
         let path = path(self.root(), judge);
         if path.exists() { lines::read(&path) } else { Ok(Vec::new()) }
     }
-    /// Reads the verdicts of a judge that count: of several on one attempt the last.
+    /// Reads the lines of a judge that count: of several on one attempt the last, but never
+    /// one that says `unjudged` in place of a verdict.
     pub fn last_verdicts(
         &self,
         judge: &str,
     ) -> Result<BTreeMap<(TrialId, u32), VerdictRecord>, StoreError> {
-        let all = self.read_verdicts(judge)?;
-        Ok(all.into_iter().map(|line| ((line.trial.clone(), line.attempt), line)).collect())
+        let mut last: BTreeMap<(TrialId, u32), VerdictRecord> = BTreeMap::new();
+        for line in self.read_verdicts(judge)? {
+            let key = (line.trial.clone(), line.attempt);
+            let unjudged = |line: &VerdictRecord| line.verdict == Verdict::Unjudged;
+            if !unjudged(&line) || last.get(&key).is_none_or(unjudged) {
+                last.insert(key, line);
+            }
+        }
+        Ok(last)
     }
 
     /// Returns the names of the judges that have verdicts, in order.
@@ -69,5 +77,60 @@ impl Store {
         }
         names.sort_unstable();
         Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{FORMAT, Times};
+
+    fn line(k: u32, verdict: Verdict, reason: &str) -> VerdictRecord {
+        let variant = wildgym_tasks::Variant::default();
+        let trial = TrialId { condition: "c".into(), task: "t".into(), variant, k };
+        VerdictRecord {
+            format: FORMAT,
+            trial,
+            attempt: 1,
+            verdict,
+            reasons: vec![reason.to_owned()],
+            milestones: BTreeMap::new(),
+            discovered: BTreeMap::new(),
+            votes: Vec::new(),
+            t: Times::default(),
+        }
+    }
+
+    #[test]
+    fn the_last_verdict_counts_and_silence_replaces_none() {
+        use Verdict::{Fail, Pass, Unjudged};
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        std::fs::write(root.join("run.toml"), "").unwrap();
+        std::fs::create_dir(root.join("verdicts")).unwrap();
+        let store = Store::open(root).unwrap();
+        assert_eq!(store.last_verdicts("j").unwrap(), BTreeMap::new());
+        //          k  lines in order                     the one that counts
+        let table: [(u32, &[Verdict], usize); 6] = [
+            (1, &[Pass], 0),
+            (2, &[Pass, Fail], 1),
+            (3, &[Unjudged, Pass], 1),
+            (4, &[Pass, Unjudged], 0),
+            (5, &[Unjudged, Unjudged], 1),
+            (6, &[Fail, Unjudged, Unjudged, Pass, Unjudged], 3),
+        ];
+        let verdicts = store.verdicts("j").unwrap();
+        for (k, lines, _) in table {
+            for (index, verdict) in lines.iter().enumerate() {
+                verdicts.append(&line(k, *verdict, &index.to_string())).unwrap();
+            }
+        }
+        let last = store.last_verdicts("j").unwrap();
+        assert_eq!(last.len(), table.len());
+        for (k, lines, counts) in table {
+            let wanted = line(k, lines[counts], &counts.to_string());
+            assert_eq!(last[&(wanted.trial.clone(), 1)], wanted, "{lines:?}");
+        }
+        assert_eq!(store.judges().unwrap(), ["j"]);
     }
 }
