@@ -15,6 +15,7 @@ use crate::report::{
 };
 use crate::runner;
 use crate::store::{Damaged, Index, Judged, RunConfig, Store, StoreError, Stored, TaskData, Trial};
+use crate::verdict::Verdict;
 
 /// Print the scores of a run
 #[derive(Debug, Args)]
@@ -230,9 +231,12 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
 
 fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> TrialView {
     let last = known.counted().or(known.attempts.last());
-    // A later line for the same attempt replaces an earlier one.
-    let verdict =
-        last.and_then(|stored| verdicts.iter().rfind(|verdict| verdict.attempt == stored.attempt));
+    // A later line for the same attempt replaces an earlier one, but not by saying nothing.
+    let of = |stored: &Stored| {
+        let own = || verdicts.iter().filter(|verdict| verdict.attempt == stored.attempt);
+        own().rfind(|verdict| verdict.verdict != Verdict::Unjudged).or_else(|| own().next_back())
+    };
+    let verdict = last.and_then(of);
     let milestones: Vec<String> =
         task.milestones.iter().map(|milestone| milestone.id.clone()).collect();
     let record = |found: &BTreeMap<String, bool>, names: &[String]| -> Vec<bool> {

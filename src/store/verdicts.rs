@@ -95,6 +95,7 @@ mod tests {
             verdict,
             reasons: vec![reason.to_owned()],
             milestones: BTreeMap::new(),
+            steps: BTreeMap::new(),
             discovered: BTreeMap::new(),
             votes: Vec::new(),
             t: Times::default(),
