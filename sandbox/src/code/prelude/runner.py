@@ -2,6 +2,10 @@
 
 The value of a last expression is echoed, as in a notebook. A traceback starts at the
 code's own first frame and shows its lines under the name `<code>`.
+
+What a call touches of the frozen heap is copied page by page, so what few calls need is
+left alone: numpy's global generator is seeded when the code first looks at it, and an
+instance that can simply return does.
 """
 
 import ast
@@ -11,16 +15,35 @@ import os
 import random
 import sys
 import traceback
+import types
 
 import numpy
 
 NAME = "<code>"
 
 
+STREAMS = (sys.stdout, sys.stderr)
+SEEDED_LATE = (numpy.random, numpy.random.mtrand)
+
+
+class _Unseeded(types.ModuleType):
+    """A module whose generator gets its seed at the first look."""
+
+    seed = ()
+
+    def __getattribute__(self, name):
+        for module in SEEDED_LATE:
+            module.__class__ = types.ModuleType
+        numpy.random.seed(_Unseeded.seed)
+        return getattr(self, name)
+
+
 def reseed(seed):
     """Makes `random` and numpy's global generator start at `seed`, a hexadecimal number."""
-    random.seed(seed)
-    numpy.random.seed([int(seed[at : at + 8], 16) for at in range(0, len(seed), 8)])
+    random.seed(int(seed, 16))
+    _Unseeded.seed = [int(seed[at : at + 8], 16) for at in range(0, len(seed), 8)]
+    for module in SEEDED_LATE:
+        module.__class__ = _Unseeded
 
 
 def execute(source):
@@ -70,7 +93,7 @@ def flush():
 
 
 def main(source, seed):
-    """Runs `source`; does not return."""
+    """Runs `source`; returns when that went well, else ends the instance."""
     status = 0
     try:
         reseed(seed)
@@ -84,5 +107,7 @@ def main(source, seed):
         atexit._run_exitfuncs()
     except BaseException:
         status = status or 1
-    flush()
-    os._exit(status)
+    # A stream that the code closed or put in the place of ours must not be asked again.
+    changed = sys.stdout is not STREAMS[0] or sys.stderr is not STREAMS[1]
+    if flush() or changed or status:
+        os._exit(status)
