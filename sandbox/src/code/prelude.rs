@@ -27,10 +27,9 @@ def _load(name, file, source):
     exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
 "#;
 
-/// Lets the runner settle, makes `fetch` a builtin, leaves no trace in `__main__` or the
-/// environment, and keeps the collector from touching (and so copying) the frozen heap.
+/// Makes `fetch` a builtin, leaves no trace in `__main__` or the environment, and keeps
+/// the collector from touching (and so copying) the frozen heap.
 const FINISH: &str = r#"
-sys.modules["_wildgym"].settle()
 sys.modules["host"].fetch = builtins.fetch = sys.modules["_wildgym_web"].fetch
 for _name in [_name for _name in os.environ if _name.startswith("PYTHON")]:
     del os.environ[_name]

@@ -20,15 +20,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot  # noqa
 
 # Nothing may be drawn here: the fonts that a figure opens would be frozen as open files.
-# First uses build tables that would otherwise be built in every call, and the next few let
-# the interpreter adapt the code, which changes it.
-for _ in range(8):
-    _frame = pandas.DataFrame({"day": ["2026-01-01", "2026-01-02"], "n": [1, 2], "x": [0.5, 1.5]})
-    _frame["day"] = pandas.to_datetime(_frame["day"])
-    _text = _frame.to_csv(index=False)
-    _frame = pandas.read_csv(io.StringIO(_text))
-    repr(_frame.groupby("day").agg({"n": "sum", "x": "mean"}))
-    _frame.to_json(), repr(_frame.describe()), repr(_frame.merge(_frame, on="day"))
-    _book = io.BytesIO()
-    _frame.to_excel(_book, index=False)
-    pandas.read_excel(_book)
+# First uses build tables that would otherwise be built in every call.
+_frame = pandas.DataFrame({"day": ["2026-01-01", "2026-01-02"], "n": [1, 2], "x": [0.5, 1.5]})
+_frame["day"] = pandas.to_datetime(_frame["day"])
+_text = _frame.to_csv(index=False)
+_frame = pandas.read_csv(io.StringIO(_text))
+repr(_frame.groupby("day").agg({"n": "sum", "x": "mean"}))
+_frame.to_json(), repr(_frame.describe()), repr(_frame.merge(_frame, on="day"))
+_book = io.BytesIO()
+_frame.to_excel(_book, index=False)
+pandas.read_excel(_book)

@@ -24,6 +24,8 @@ NAME = "<code>"
 STREAMS = (sys.stdout, sys.stderr)
 SEEDED_LATE = (random, numpy.random, numpy.random.mtrand)
 HANDLERS = len(logging._handlerList)
+# What packages registered for an exit before the snapshot has nothing to clear up.
+atexit._clear()
 
 
 class _Unseeded(types.ModuleType):
@@ -121,15 +123,3 @@ def main(source, seed):
     streams = (sys.stdout, sys.stderr, *STREAMS) if changed else STREAMS
     if flush(streams) or changed or status:
         os._exit(status)
-
-
-def settle():
-    """Runs all of this often enough for the interpreter to have adapted it to what it
-    meets, which changes the code and so would cost every call a copy of it; then forgets
-    that it did. What packages registered for an exit goes: they have nothing to clear up."""
-    atexit._clear()
-    for _ in range(32):
-        main("_settled = 1\nNone", "0" * 64)
-    for module in SEEDED_LATE:
-        module.__class__ = types.ModuleType
-    del linecache.cache[NAME], sys.modules["__main__"].__dict__["_settled"]
