@@ -49,9 +49,10 @@ pub(super) fn script() -> String {
     script + FINISH
 }
 
-/// Returns the script of one execution.
+/// Returns the script of one execution: a statement, since the value of an expression
+/// would be shown by whatever the code made of `sys.displayhook`.
 pub(super) fn call(source: &str, seed: &str) -> String {
-    format!("__import__('_wildgym').main({}, {})", quoted(source), quoted(seed))
+    format!("if __import__('_wildgym').main({}, {}): pass", quoted(source), quoted(seed))
 }
 
 /// Writes a text as a Python literal. Every escape that JSON uses means the same in

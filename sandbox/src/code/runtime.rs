@@ -119,9 +119,17 @@ impl Runtime {
         let job = job.map_err(|error| lost(format!("{error:#}")))?;
         // Dropped with this future, and the thread sees it.
         let (_alive, gone) = oneshot::channel::<()>();
+        let (tell, told) = oneshot::channel();
         let handle = tokio::runtime::Handle::current();
-        let done = tokio::task::spawn_blocking(move || handle.block_on(job.run(gone))).await;
-        done.map_err(|error| lost(error.to_string()))?.map_err(|error| lost(format!("{error:#}")))
+        let work = tokio::task::spawn_blocking(move || handle.block_on(job.run(gone, tell)));
+        let done = match told.await {
+            Ok(done) => done,
+            // It ended without a word: it panicked.
+            Err(_) => {
+                return Err(lost(work.await.err().map_or_else(String::new, |e| e.to_string())));
+            }
+        };
+        done.map_err(|error| lost(format!("{error:#}")))
     }
 }
 
@@ -153,7 +161,7 @@ struct Job {
     stdout: Stream,
     stderr: Stream,
     /// Removed when the execution is over.
-    _temporary: tempfile::TempDir,
+    temporary: tempfile::TempDir,
 }
 
 impl Job {
@@ -187,12 +195,17 @@ impl Job {
         };
         let script = prelude::call(source, &python_seed(seed));
         let shared = Arc::clone(shared);
-        Ok(Self { shared, guest, script, limits, stdout, stderr, _temporary: temporary })
+        Ok(Self { shared, guest, script, limits, stdout, stderr, temporary })
     }
 
-    /// Runs on a thread of its own until the code ends or `gone` does.
-    async fn run(self, gone: oneshot::Receiver<()>) -> wasmtime::Result<Executed> {
-        let Self { shared, guest, script, limits, stdout, stderr, _temporary } = self;
+    /// Runs on a thread of its own until the code ends or `gone` does, and tells what came
+    /// of it before it clears up: giving memory back takes a good part of a short call.
+    async fn run(
+        self,
+        gone: oneshot::Receiver<()>,
+        tell: oneshot::Sender<wasmtime::Result<Executed>>,
+    ) {
+        let Self { shared, guest, script, limits, stdout, stderr, temporary } = self;
         let _beating = shared.ticker.beat();
         let mut store = Store::new(&shared.engine, guest);
         store.limiter(|guest| &mut guest.limits);
@@ -212,10 +225,16 @@ impl Job {
             _ = gone => Err(Stop("the caller's patience".to_owned()).into()),
             () = tokio::time::sleep(backstop) => Err(Stop(format!("{} s", backstop.as_secs())).into()),
         };
-        let exit = exit_of(ended, limits)?;
-        drop(store);
         let dropped = (stdout.dropped(), stderr.dropped());
-        Ok(Executed { stdout: stdout.text(), stderr: stderr.text(), dropped, exit })
+        let done = exit_of(ended, limits).map(|exit| Executed {
+            stdout: stdout.text(),
+            stderr: stderr.text(),
+            dropped,
+            exit,
+        });
+        // Nobody may wait any more. The slot is given back with the store, at the very end.
+        let _gone = tell.send(done);
+        drop(temporary);
     }
 }
 

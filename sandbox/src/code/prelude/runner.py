@@ -2,25 +2,51 @@
 
 The value of a last expression is echoed, as in a notebook. A traceback starts at the
 code's own first frame and shows its lines under the name `<code>`.
+
+What a call touches of the frozen heap is copied page by page, so what few calls need is
+left alone: generators are seeded when the code first looks at them, exit functions run
+where there are any, and an instance that can simply return does.
 """
 
 import ast
 import atexit
 import linecache
+import logging
 import os
 import random
 import sys
 import traceback
+import types
 
 import numpy
 
 NAME = "<code>"
+STREAMS = (sys.stdout, sys.stderr)
+SEEDED_LATE = (random, numpy.random, numpy.random.mtrand)
+HANDLERS = len(logging._handlerList)
+# What packages registered for an exit before the snapshot has nothing to clear up.
+atexit._clear()
+
+
+class _Unseeded(types.ModuleType):
+    """A module whose generator gets its seed at the first look."""
+
+    seed = "0"
+
+    def __getattribute__(self, name):
+        for module in SEEDED_LATE:
+            module.__class__ = types.ModuleType
+        seed = _Unseeded.seed
+        random.seed(int(seed, 16))
+        numpy.random.seed([int(seed[at : at + 8], 16) for at in range(0, len(seed), 8)])
+        return getattr(self, name)
 
 
 def reseed(seed):
     """Makes `random` and numpy's global generator start at `seed`, a hexadecimal number."""
-    random.seed(seed)
-    numpy.random.seed([int(seed[at : at + 8], 16) for at in range(0, len(seed), 8)])
+    _Unseeded.seed = seed
+    for module in SEEDED_LATE:
+        module.__class__ = _Unseeded
 
 
 def execute(source):
@@ -58,10 +84,18 @@ def status_of(stop):
     return 1
 
 
-def flush():
+def leave():
+    """Runs what the code registered for its end."""
+    if atexit._ncallbacks():
+        atexit._run_exitfuncs()
+    if len(logging._handlerList) > HANDLERS:
+        logging.shutdown()
+
+
+def flush(streams):
     """Hands over all that was written, whatever the code did to its streams."""
     failed = False
-    for stream in (sys.stdout, sys.__stdout__, sys.stderr, sys.__stderr__):
+    for stream in streams:
         try:
             stream.flush()
         except BaseException:
@@ -70,7 +104,7 @@ def flush():
 
 
 def main(source, seed):
-    """Runs `source`; does not return."""
+    """Runs `source`; returns when that went well, else ends the instance."""
     status = 0
     try:
         reseed(seed)
@@ -81,8 +115,11 @@ def main(source, seed):
         report(error)
         status = 1
     try:
-        atexit._run_exitfuncs()
+        leave()
     except BaseException:
         status = status or 1
-    flush()
-    os._exit(status)
+    # A stream that the code closed or put in the place of ours must not be asked again.
+    changed = sys.stdout is not STREAMS[0] or sys.stderr is not STREAMS[1]
+    streams = (sys.stdout, sys.stderr, *STREAMS) if changed else STREAMS
+    if flush(streams) or changed or status:
+        os._exit(status)
