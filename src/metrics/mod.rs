@@ -12,10 +12,12 @@
 mod beta;
 mod estimators;
 mod interval;
+mod paired;
 mod scores;
 mod tally;
 
 pub use estimators::{avg, pass_at_k, pass_hat_k};
 pub use interval::{FEWEST_TASKS, METHOD, ci95};
+pub use paired::{Flip, PAIRED_METHOD, Paired, Pairs, difference_ci95};
 pub use scores::{ByK, Cell, Estimate, Scores, TaskCells};
 pub use tally::{State, Tally};
