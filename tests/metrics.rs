@@ -132,10 +132,10 @@ fn ten_thousand_tables_equal_brute_force_and_the_formulas_of_others() {
             assert!(close(got.0, mean(&shares)), "avg: {}", why());
             assert!(close(got.1, mean(&some)), "pass@j by enumeration: {}", why());
             assert!(close(got.2, mean(&all)), "pass^j by enumeration: {}", why());
-            let (pass_at, pass_hat) =
-                (at(&|n, c| others::pass_at(n, c, step)), at(&|n, c| others::pass_hat(n, c, step)));
-            assert!(close(got.1, pass_at), "pass_at of Inspect AI: {}", why());
-            assert!(close(got.2, pass_hat), "pass^k of tau2 and Inspect AI: {}", why());
+            let some_of = at(&|n, c| others::pass_at(n, c, step));
+            let all_of = at(&|n, c| others::pass_hat(n, c, step));
+            assert!(close(got.1, some_of), "pass_at of Inspect AI: {}", why());
+            assert!(close(got.2, all_of), "pass^k of tau2 and Inspect AI: {}", why());
             assert_eq!(by.pass_at_k.tasks, brute.len(), "tasks with an estimate: {}", why());
             if counts.iter().all(|(n, _)| *n == step) {
                 let least = |k: u64| at(&|_, c| Some(others::at_least(c, k)));
@@ -299,7 +299,7 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
             // More than the 2,000 runs of the promise where intervals are few, or the truth
             // is near its ends: the figure should be the method's and not the draw's.
             let runs = if bars() || tasks == 20 { 20_000 } else { 2_000 };
-            let runs = if p < 0.1 || p > 0.9 { runs.max(5_000) } else { runs };
+            let runs = if !(0.1..=0.9).contains(&p) { runs.max(5_000) } else { runs };
             for (trials, spread) in &kinds {
                 let chances = outcomes(p, *trials, *spread);
                 let share = coverage(tasks, &chances, runs, &share_of(*trials));
@@ -370,11 +370,11 @@ impl Sides {
             Self::Same(trials, p, correlation, loses) => {
                 // Pólya's urn: draws that share a chance from a beta distribution.
                 let weight = 1.0 / correlation - 1.0;
-                let (mut passes, mut drawn) = (p * weight, weight);
+                let (mut marked, mut all) = (p * weight, weight);
                 let mut pass = |random: &mut ChaCha8Rng| {
-                    let passed = random.random_range(0.0..drawn) < passes;
-                    (passes, drawn) = (passes + f64::from(u8::from(passed)), drawn + 1.0);
-                    passed
+                    let hit = random.random_range(0.0..all) < marked;
+                    (marked, all) = (marked + f64::from(u8::from(hit)), all + 1.0);
+                    hit
                 };
                 for _ in 0..trials {
                     let first = pass(random);

@@ -10,6 +10,8 @@ mod host;
 mod progress;
 mod start;
 
+mod ablate;
+mod compare;
 mod doctor;
 mod export;
 mod report;
@@ -42,7 +44,9 @@ struct Cli {
 enum Command {
     Run(run::RunArgs),
     Resume(resume::ResumeArgs),
+    Ablate(ablate::AblateArgs),
     Report(report::ReportArgs),
+    Compare(compare::CompareArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -59,7 +63,9 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Resume(args) => resume::run(&args),
+        Command::Ablate(args) => ablate::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

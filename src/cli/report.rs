@@ -48,7 +48,15 @@ pub(super) fn code(view: &RunView) -> Code {
 
 /// Reads what a report needs of a run.
 pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
-    let config = store.config()?;
+    view_by(store, None)
+}
+
+/// The same with the verdicts of another judge than the run's own.
+pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, StoreError> {
+    let mut config = store.config()?;
+    if let Some(judge) = judge {
+        judge.clone_into(&mut config.judge.name);
+    }
     let tasks = config.tasks(&store.blobs())?;
     let running = store.is_being_written();
     let mut index = store.index()?;

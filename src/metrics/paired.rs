@@ -32,8 +32,7 @@ use serde::Serialize;
 use super::interval::{FEWEST_TASKS, count};
 
 /// What a report says about how the intervals of differences were made.
-pub const PAIRED_METHOD: &str =
-    "95 % intervals over tasks of the paired difference: adjusted Wald (Bonett and Price)";
+pub const PAIRED_METHOD: &str = "95 % intervals over tasks: adjusted Wald for pairs";
 
 /// The normal distribution's quantile at 97.5 %.
 const Z: f64 = 1.959_963_984_540_054;

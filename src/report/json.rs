@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::ablation;
 use super::view::{RunView, TrialView};
 use crate::metrics::{METHOD, Scores};
 
@@ -14,7 +15,7 @@ pub fn json(view: &RunView) -> Value {
     let label = &view.label;
     let tally = view.tally();
     let totals = view.totals();
-    json!({
+    let mut report = json!({
         "run": label.run,
         "trials": tally,
         "scores": scores(view),
@@ -46,7 +47,11 @@ pub fn json(view: &RunView) -> Value {
             "tokens": totals.usage,
             "working_ms": totals.working_ms,
         },
-    })
+    });
+    if let Some(ablation) = ablation::value(view) {
+        report["ablation"] = ablation;
+    }
+    report
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group

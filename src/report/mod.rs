@@ -5,11 +5,15 @@
 //! returns its text or value; only the command line prints. Texts that came from models,
 //! tools or task files are neutralised before they reach a terminal.
 
+mod ablation;
+mod comparable;
+mod compare;
 mod figures;
 mod json;
 mod layout;
 mod listing;
 mod messages;
+mod paired;
 mod sanitize;
 mod table;
 mod terminal;
@@ -17,6 +21,8 @@ mod transcript;
 mod unpassed;
 mod view;
 
+pub use comparable::{ALLOWABLE, Difference, Pinned, differences};
+pub use compare::{Comparison, comparison_json, comparison_terminal};
 pub use json::json;
 pub use listing::listing;
 pub use messages::messages;

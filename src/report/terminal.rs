@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
 
+use super::ablation;
 use super::figures::{counted, duration, mean, number};
 use super::layout::Page;
 use super::sanitize::{one_line, visible};
@@ -27,6 +28,7 @@ pub fn terminal(view: &RunView, width: usize, colour: bool) -> String {
     out.push_str(&table(view, page));
     out.push_str(&label(view, page));
     out.push_str(&usage(view, page));
+    out.push_str(&ablation::section(view, page));
     out.push_str(&not_passed(view, page));
     out.push_str(&next_steps(view, page));
     out

@@ -209,15 +209,7 @@ impl RunView {
 
     /// Returns the sums over all attempts.
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        for attempt in self.trials.iter().flat_map(|trial| &trial.attempts) {
-            totals.attempts += 1;
-            totals.rounds += u64::from(attempt.rounds);
-            totals.calls += u64::from(attempt.calls);
-            totals.usage.add(attempt.usage);
-            totals.working_ms = totals.working_ms.saturating_add(attempt.working_ms);
-        }
-        totals
+        Totals::of(&self.trials)
     }
 }
 
@@ -234,4 +226,19 @@ pub(super) struct Totals {
     pub(super) usage: Usage,
     /// Their working time in milliseconds.
     pub(super) working_ms: u64,
+}
+
+impl Totals {
+    /// Sums over all attempts at the trials.
+    pub(super) fn of<'a>(trials: impl IntoIterator<Item = &'a TrialView>) -> Self {
+        let mut totals = Self::default();
+        for attempt in trials.into_iter().flat_map(|trial| &trial.attempts) {
+            totals.attempts += 1;
+            totals.rounds += u64::from(attempt.rounds);
+            totals.calls += u64::from(attempt.calls);
+            totals.usage.add(attempt.usage);
+            totals.working_ms = totals.working_ms.saturating_add(attempt.working_ms);
+        }
+        totals
+    }
 }
