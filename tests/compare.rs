@@ -71,7 +71,9 @@ impl Written {
             let outcome = match fate {
                 Fate::Lost => "lost:model",
                 Fate::Skipped => "skipped:no speech engine",
-                _ => "answered",
+                Fate::Pass | Fate::Fail | Fate::Degraded | Fate::Unjudged | Fate::Pending => {
+                    "answered"
+                }
             };
             let record = json!({
                 "record": "outcome", "outcome": outcome, "answer": "x", "rounds": 4, "calls": 6,

@@ -299,7 +299,7 @@ fn intervals_cover_the_truth_as_often_as_they_say() {
             // More than the 2,000 runs of the promise where intervals are few, or the truth
             // is near its ends: the figure should be the method's and not the draw's.
             let runs = if bars() || tasks == 20 { 20_000 } else { 2_000 };
-            let runs = if !(0.1..=0.9).contains(&p) { runs.max(5_000) } else { runs };
+            let runs = if (0.1..=0.9).contains(&p) { runs } else { runs.max(5_000) };
             for (trials, spread) in &kinds {
                 let chances = outcomes(p, *trials, *spread);
                 let share = coverage(tasks, &chances, runs, &share_of(*trials));
