@@ -12,8 +12,10 @@ mod judging;
 mod progress;
 mod start;
 
+mod ablate;
 mod agreement;
 mod annotate;
+mod compare;
 mod doctor;
 mod export;
 mod rejudge;
@@ -46,9 +48,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Ablate(Box<ablate::AblateArgs>),
     Resume(resume::ResumeArgs),
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
+    Compare(compare::CompareArgs),
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
     Show(show::ShowArgs),
@@ -66,9 +70,11 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Ablate(args) => ablate::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Show(args) => show::run(&args),

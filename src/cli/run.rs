@@ -215,8 +215,22 @@ struct LimitArgs {
 
 pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let opened = open_suite(&args.suite)?;
+    let tasks = select(&opened.suite, args)?;
+    let variants = match args.variants {
+        VariantsArg::All => Variant::all_of(&Factor::ALL.into_iter().collect()),
+        VariantsArg::Full => vec![Variant::ideal(args.idealise.iter().copied())],
+    };
+    begin(args, &opened, tasks, variants)
+}
+
+/// Makes a run of the tasks in the variants, and runs it.
+pub(super) fn begin(
+    args: &RunArgs,
+    opened: &Opened,
+    tasks: Vec<String>,
+    variants: Vec<Variant>,
+) -> Result<Code, Failure> {
     let agent = agent(args)?;
-    let tasks = select(&opened.suite, args.tasks.as_deref(), args.limit)?;
     let cassette = args.cassette.open()?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
@@ -232,12 +246,34 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     let gym = open_gym(&opened.suite)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
-        let config = config(args, &opened, tasks, agent, judged, &gym, blobs)?;
+        let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
         Ok(RunConfig { created, cassette: cassette::reference(cassette.as_ref()), ..config })
     })?;
     let concurrency = args.concurrency.get() as usize;
     let job = start::Job { gym, store, config, judge, lock, concurrency, cassette };
     start::go(job, &args.shown)
+}
+
+impl RunArgs {
+    /// Returns the suite as it was named.
+    pub(super) fn suite(&self) -> &str {
+        &self.suite
+    }
+
+    /// Returns the factors that were named.
+    pub(super) fn idealised(&self) -> &[Factor] {
+        &self.idealise
+    }
+
+    /// Returns whether no variants were asked for.
+    pub(super) fn tries_full_only(&self) -> bool {
+        self.variants == VariantsArg::Full
+    }
+
+    /// Returns whether only results are to be told.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.shown.quiet
+    }
 }
 
 /// Returns the run's directory. One that is named by the time is made at once, so runs
@@ -305,12 +341,8 @@ fn plain(name: &str) -> String {
 }
 
 /// Returns the ids of the selected tasks.
-fn select(
-    suite: &Suite,
-    pattern: Option<&str>,
-    limit: Option<usize>,
-) -> Result<Vec<String>, Failure> {
-    let glob = match pattern {
+pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failure> {
+    let glob = match args.tasks.as_deref() {
         None => None,
         Some(pattern) => Some(
             Glob::new(pattern)
@@ -322,7 +354,7 @@ fn select(
         .tasks
         .keys()
         .filter(|id| glob.as_ref().is_none_or(|glob| glob.is_match(id)))
-        .take(limit.unwrap_or(usize::MAX))
+        .take(args.limit.unwrap_or(usize::MAX))
         .cloned()
         .collect();
     if selected.is_empty() {
@@ -337,16 +369,11 @@ fn select(
 fn config(
     args: &RunArgs,
     opened: &Opened,
-    tasks: Vec<String>,
-    (label, condition): (String, Condition),
-    judge: JudgeConfig,
+    (tasks, wanted): (Vec<String>, Vec<Variant>),
+    ((label, condition), judge): ((String, Condition), JudgeConfig),
     gym: &Gym,
     blobs: &Blobs,
 ) -> Result<RunConfig, StoreError> {
-    let wanted = match args.variants {
-        VariantsArg::All => Variant::all_of(&Factor::ALL.into_iter().collect()),
-        VariantsArg::Full => vec![Variant::ideal(args.idealise.iter().copied())],
-    };
     let meta = &opened.suite.meta;
     Ok(RunConfig {
         format: FORMAT,

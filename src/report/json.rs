@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::RunView;
-use super::{ReportOptions, stages, usage};
+use super::{ReportOptions, ablation, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// Returns the report of a run.
@@ -51,6 +51,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     });
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
+    }
+    if let Some(ablation) = ablation::value(view) {
+        report["ablation"] = ablation;
     }
     report
 }

@@ -5,7 +5,10 @@
 //! returns its text or value; only the command line prints. Texts that came from models,
 //! tools or task files are neutralised before they reach a terminal.
 
+mod ablation;
 mod agreement;
+mod comparable;
+mod compare;
 mod errors;
 mod figures;
 mod groups;
@@ -13,6 +16,7 @@ mod json;
 mod layout;
 mod listing;
 mod messages;
+mod paired;
 mod sanitize;
 mod stages;
 mod table;
@@ -23,6 +27,8 @@ mod usage;
 mod view;
 
 pub use agreement::{AgreementView, ItemKind, LabelledItem, agreement, agreement_json};
+pub use comparable::{ALLOWABLE, Difference, Pinned, differences};
+pub use compare::{Comparison, comparison_json, comparison_terminal};
 pub use errors::{ErrorsView, FailedTrial, errors, errors_json};
 pub use groups::Grouping;
 pub use json::json;

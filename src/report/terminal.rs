@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::ReportOptions;
+use super::ablation;
 use super::figures::{counted, number};
 use super::layout::Page;
 use super::sanitize::{one_line, visible};
@@ -30,6 +31,7 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
     out.push_str(&table(view, options, page));
     out.push_str(&label(view, page));
     out.push_str(&usage(view, options.prices.as_ref(), page));
+    out.push_str(&ablation::section(view, page));
     out.push_str(&stages(view, page));
     out.push_str(&not_passed(view, page));
     out.push_str(&next_steps(view, page));

@@ -245,3 +245,12 @@ pub(super) fn cells<'a>(
     }
     tasks.into_values().map(|cells| TaskCells(cells.into_values().collect())).collect()
 }
+
+/// Returns what all attempts at the trials took.
+pub(super) fn work_of<'a>(trials: impl IntoIterator<Item = &'a TrialView>) -> Work {
+    let mut work = Work::default();
+    for attempt in trials.into_iter().flat_map(|trial| &trial.attempts) {
+        work.add(&attempt.work());
+    }
+    work
+}
