@@ -85,7 +85,8 @@ async fn a_recorded_run_replays_without_an_endpoint_at_any_concurrency() {
     let model = ScriptedServer::start(everything).await;
     let (place, url) = (Place::new(), model.base_url());
     let run = |name: &str, more: &[&str]| {
-        let common = ["run", "starter", "--model", "m", "-k", "4", "--name", name, "--json"];
+        let common =
+            ["run", "starter", "--limit", "4", "--model", "m", "-k", "4", "--name", name, "--json"];
         place.wildgym(&[&common, more].concat())
     };
     let recorded = run("recorded", &["--base-url", &url, "--record-models", "tape"]);

@@ -62,7 +62,7 @@ impl Written {
         .unwrap();
         let tasks = config.tasks(&store.blobs()).unwrap();
         let verdicts = store.verdicts(&config.judge.name).unwrap();
-        for trial in runner::trials(&config, &tasks) {
+        for trial in runner::Trials::of(&config, &tasks).iter() {
             let fate = fate(&trial);
             if fate == Fate::Pending {
                 continue;

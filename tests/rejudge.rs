@@ -186,7 +186,9 @@ async fn another_judge_judges_the_same_run() {
     assert!(again.err.contains("has a verdict on every answer"), "{}", again.err);
     assert_eq!(of_role(&server, true), 2 + 4, "what it has judged is not asked again");
     let anew = place.wildgym(&[&by[..], &["--all"]].concat());
-    assert_eq!(anew.json(), judged.json());
+    for what in ["trials", "scores"] {
+        assert_eq!(anew.json()[what], judged.json()[what]);
+    }
     assert_eq!(of_role(&server, true), 2 * (2 + 4));
 
     let run = place.path().join("runs/r");

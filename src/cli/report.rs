@@ -1,6 +1,7 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
@@ -94,6 +95,30 @@ pub(super) fn prices(named: Option<&Utf8Path>) -> Result<Option<Prices>, Failure
     Prices::parse(&text).map(Some).map_err(|error| failed(error.to_string()))
 }
 
+/// Prints the scores of a run in a process of its own: what a run takes of memory does not
+/// depend on how many trials it has, and a report's does. Costs are left out, so that a bad
+/// table of prices cannot spoil the end of a run.
+pub(super) fn apart(store: &Store, json: bool) -> Result<Code, Failure> {
+    // Names this very program, also where its file was replaced meanwhile.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("report").arg(store.root()).env_remove(environment::PRICES);
+    if json {
+        command.arg("--json");
+    }
+    let ended = command.status().ok().and_then(|status| status.code());
+    match ended {
+        Some(0) => Ok(Code::Done),
+        Some(1) => Ok(Code::Incomplete),
+        Some(2) => Ok(Code::Usage),
+        // It could not be started, or was killed: for want of memory, say.
+        _ => {
+            let view = view(store)?;
+            print(&view, json);
+            Ok(code(&view))
+        }
+    }
+}
+
 /// Prints the scores, with the usual groups.
 pub(super) fn print(view: &RunView, json: bool) {
     show(view, &ReportOptions::default(), json);
@@ -163,7 +188,7 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
             None => drop(verdicts.insert(verdict.trial.clone(), vec![verdict])),
         }
     }
-    let mut planned = runner::trials(&config, &tasks);
+    let mut planned: Vec<TrialId> = runner::Trials::of(&config, &tasks).iter().collect();
     // The plan's order is the one in which trials begin; people look for a task.
     planned.sort_by(|a, b| place(a).cmp(&place(b)));
     let label = label(store, &config, &planned);

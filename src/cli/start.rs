@@ -141,8 +141,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     });
     runtime.shutdown_background();
     let summary = summary?;
-    let view = report::view(&store)?;
-    report::print(&view, shown.json);
+    let code = report::apart(&store, shown.json)?;
     cassette::report(cassette.as_ref());
     if summary.gave_up {
         say(&format!(
@@ -157,7 +156,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         say(&format!("\nstopped; go on with `wildgym resume {root}`"));
         return Ok(Code::Interrupted);
     }
-    Ok(report::code(&view))
+    Ok(code)
 }
 
 /// Says what the judge left open, and what to do about it.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures::StreamExt;
+use futures::future::ready;
 use futures::stream;
 
 use super::build::Gym;
@@ -76,14 +77,16 @@ pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
     let judging = Arc::new(Judging::open(&store, &config, judge, name, Arc::clone(&events))?);
     let broken = AtomicUsize::new(0);
     let shared = Arc::new(Shared { gym, store, config, agents, events, broken });
-    let finished = left.planned - left.to_try.len();
-    shared.tell(Event::Planned { trials: left.planned, finished });
+    let finished = left.plan.len() - left.to_try.len();
+    shared.tell(Event::Planned { trials: left.plan.len(), finished });
     let (halt, halted, forward) = halting(&stop);
     let (mut cases, mut judged) = (Cases::new(), Judged::default());
     for case in left.to_judge {
         judging.begin(&mut cases, case, halted.clone());
     }
+    let plan = left.plan;
     let mut running = stream::iter(left.to_try)
+        .filter_map(|(place, attempt)| ready(plan.get(place).map(|trial| (trial, attempt))))
         .map(|(trial, attempt)| {
             let (shared, halted) = (Arc::clone(&shared), halted.clone());
             async move { shared.settle(trial, attempt, halted).await }

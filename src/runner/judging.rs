@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::event::{Event, Stop};
-use super::plan::trials;
+use super::plan::Trials;
 use crate::judge::llm::Question;
 use crate::judge::{Ballot, Judge, Reached, Ruling, Stages};
 use crate::record::{FORMAT, Outcome, OutcomeRecord, Retry, Times, TrialId};
@@ -30,12 +30,13 @@ pub struct Case {
 }
 
 /// What a run still lacks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Left {
-    /// Trials of the plan.
-    pub planned: usize,
-    /// Trials without an attempt that counts, and the number of the next attempt.
-    pub to_try: Vec<(TrialId, u32)>,
+    /// The plan.
+    pub plan: Trials,
+    /// Trials without an attempt that counts, by their place in the plan, and the number of
+    /// the next attempt.
+    pub to_try: Vec<(usize, u32)>,
     /// Attempts that count, without a verdict that counts.
     pub to_judge: Vec<Case>,
 }
@@ -53,12 +54,12 @@ impl Left {
         let mut index = store.index()?;
         let mut judged = store.last_verdicts(judge)?;
         judged.retain(|_, line| !again && line.verdict != Verdict::Unjudged);
-        let mut left = Self::default();
-        for trial in trials(config, &tasks) {
-            left.planned += 1;
+        let plan = Trials::of(config, &tasks);
+        let mut left = Self { plan, to_try: Vec::new(), to_judge: Vec::new() };
+        for (place, trial) in left.plan.iter().enumerate() {
             let known = index.trials.remove(&trial).unwrap_or_default();
             let Some(stored) = known.counted() else {
-                left.to_try.push((trial, Trial::next(&known)));
+                left.to_try.push((place, Trial::next(&known)));
                 continue;
             };
             let attempt = stored.attempt;

@@ -17,4 +17,4 @@ pub use build::{BuildError, Gym};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};
-pub use plan::{seed_of, trials, variants};
+pub use plan::{Trials, seed_of, variants};

@@ -29,27 +29,60 @@ pub fn variants(wanted: &[Variant], factors: &BTreeSet<Factor>) -> Vec<Variant> 
     found
 }
 
-/// Returns the trials of a plan in the order in which they begin: the first of the k
-/// of everything before the second, so that a run that is cut short covers all tasks.
-#[must_use]
-pub fn trials(config: &RunConfig, tasks: &BTreeMap<String, TaskData>) -> Vec<TrialId> {
-    let mut found = Vec::new();
-    for k in 1..=config.plan.k {
+/// The trials of a plan in the order in which they begin: the first of the k of everything
+/// before the second, so that a run that is cut short covers all tasks.
+///
+/// They are made when they are asked for: a plan of a million trials takes no more memory
+/// than one of ten.
+#[derive(Debug, Clone)]
+pub struct Trials {
+    /// Condition, task and variant of what is tried k times.
+    cells: Vec<(String, String, Variant)>,
+    k: u32,
+}
+
+impl Trials {
+    /// Returns the trials that a run plans; `tasks` are its tasks by id.
+    #[must_use]
+    pub fn of(config: &RunConfig, tasks: &BTreeMap<String, TaskData>) -> Self {
+        let mut cells = Vec::new();
         for condition in config.conditions.keys() {
             for id in &config.plan.tasks {
                 let Some(task) = tasks.get(id) else { continue };
                 for variant in variants(&config.plan.variants, &task.factors) {
-                    found.push(TrialId {
-                        condition: condition.clone(),
-                        task: id.clone(),
-                        variant,
-                        k,
-                    });
+                    cells.push((condition.clone(), id.clone(), variant));
                 }
             }
         }
+        Self { cells, k: config.plan.k }
     }
-    found
+
+    /// Returns how many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.cells.len().saturating_mul(self.k as usize)
+    }
+
+    /// Returns whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the trial at a place, from 0.
+    #[must_use]
+    pub fn get(&self, place: usize) -> Option<TrialId> {
+        let k = place.checked_div(self.cells.len())?;
+        let k = u32::try_from(k).ok().filter(|k| *k < self.k)? + 1;
+        let (condition, task, variant) = self.cells.get(place % self.cells.len())?;
+        let (condition, task, variant) = (condition.clone(), task.clone(), variant.clone());
+        Some(TrialId { condition, task, variant, k })
+    }
+
+    /// Returns all of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = TrialId> + '_ {
+        (0..self.len()).filter_map(|place| self.get(place))
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +98,16 @@ mod tests {
         assert_eq!(own, ["full", "ideal-bias", "ideal-dirty-data", "ideal-bias+dirty-data"]);
         let none = variants(&[Variant::ideal([Factor::Events])], &factors);
         assert_eq!(none, [Variant::default()], "without the factor it runs as it is");
+    }
+
+    #[test]
+    fn the_first_of_the_k_of_everything_comes_before_the_second() {
+        let cell = |task: &str| ("c".to_owned(), task.to_owned(), Variant::default());
+        let trials = Trials { cells: vec![cell("a"), cell("b")], k: 2 };
+        let order: Vec<String> = trials.iter().map(|trial| trial.to_string()).collect();
+        assert_eq!(order, ["c/a/full/1", "c/b/full/1", "c/a/full/2", "c/b/full/2"]);
+        assert_eq!((trials.len(), trials.get(4)), (4, None));
+        assert_eq!(Trials { cells: Vec::new(), k: 2 }.get(0), None, "an empty plan");
     }
 
     #[test]

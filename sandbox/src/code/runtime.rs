@@ -105,7 +105,8 @@ impl Runtime {
         self.execute_in(slot, execution).await
     }
 
-    /// Runs code in a fresh instance.
+    /// Runs code in a fresh instance. Its temporary directory is removed after the answer,
+    /// before the slot is free again.
     ///
     /// When the returned future is dropped, the execution ends within some ten
     /// milliseconds, and its temporary directory is removed.
@@ -122,12 +123,10 @@ impl Runtime {
         let (tell, told) = oneshot::channel();
         let handle = tokio::runtime::Handle::current();
         let work = tokio::task::spawn_blocking(move || handle.block_on(job.run(gone, tell)));
-        let done = match told.await {
-            Ok(done) => done,
+        let Ok(done) = told.await else {
             // It ended without a word: it panicked.
-            Err(_) => {
-                return Err(lost(work.await.err().map_or_else(String::new, |e| e.to_string())));
-            }
+            let reason = work.await.err().map_or_else(String::new, |error| error.to_string());
+            return Err(lost(reason));
         };
         done.map_err(|error| lost(format!("{error:#}")))
     }

@@ -126,6 +126,7 @@ async fn code_behaves_as_in_a_notebook() {
         assert_eq!(done.stdout, stdout, "{why}: {}", done.stderr);
         assert!(done.stderr.contains(stderr), "{why}: {}", done.stderr);
         assert_eq!(done.stderr.is_empty(), stderr.is_empty(), "{why}: {}", done.stderr);
+        runtime.idle().await;
         let left = fs::read_dir(place.path("scratch")).unwrap().count();
         assert_eq!(left, 0, "{why}: the temporary directory is gone");
     }

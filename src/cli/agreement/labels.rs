@@ -50,7 +50,7 @@ pub(super) fn compare(
     let judge = judge.unwrap_or(&config.judge.name);
     let tasks = config.tasks(&store.blobs())?;
     let planned: BTreeMap<String, TrialId> =
-        runner::trials(&config, &tasks).into_iter().map(|id| (id.to_string(), id)).collect();
+        runner::Trials::of(&config, &tasks).iter().map(|id| (id.to_string(), id)).collect();
     let (read, mut faults) = parse(&text_of(labels)?);
     check(&read, &planned, &mut faults);
     refuse(&faults, labels, run)?;
@@ -229,7 +229,7 @@ pub(super) fn template(run: &Utf8Path) -> Result<Code, Failure> {
 
 /// Returns the trials of a run, those of one task side by side.
 fn sorted(config: &RunConfig, tasks: &BTreeMap<String, TaskData>) -> Vec<TrialId> {
-    let mut planned = runner::trials(config, tasks);
+    let mut planned: Vec<TrialId> = runner::Trials::of(config, tasks).iter().collect();
     planned.sort_by(|a, b| {
         (&a.task, &a.variant, &a.condition, a.k).cmp(&(&b.task, &b.variant, &b.condition, b.k))
     });

@@ -105,12 +105,12 @@ def flush(streams):
 
 def main(source, seed):
     """Runs `source`; returns when that went well, else ends the instance."""
-    status = 0
+    status, stopped = 0, False
     try:
         reseed(seed)
         execute(source)
     except SystemExit as stop:
-        status = status_of(stop)
+        status, stopped = status_of(stop), True
     except BaseException as error:
         report(error)
         status = 1
@@ -121,5 +121,5 @@ def main(source, seed):
     # A stream that the code closed or put in the place of ours must not be asked again.
     changed = sys.stdout is not STREAMS[0] or sys.stderr is not STREAMS[1]
     streams = (sys.stdout, sys.stderr, *STREAMS) if changed else STREAMS
-    if flush(streams) or changed or status:
+    if flush(streams) or changed or stopped or status:
         os._exit(status)
