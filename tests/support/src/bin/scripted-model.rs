@@ -22,7 +22,7 @@ struct Arguments {
     wait: Duration,
     rounds: usize,
     tool: Option<String>,
-    arguments: Value,
+    input: Value,
     log: Option<File>,
 }
 
@@ -32,7 +32,7 @@ fn arguments() -> Result<Arguments, String> {
         wait: Duration::ZERO,
         rounds: 2,
         tool: None,
-        arguments: json!({}),
+        input: json!({}),
         log: None,
     };
     let mut given = std::env::args().skip(1);
@@ -45,7 +45,7 @@ fn arguments() -> Result<Arguments, String> {
             "--rounds" => read.rounds = usize::try_from(number()?).unwrap_or(usize::MAX),
             "--tool" => read.tool = Some(value),
             "--arguments" => {
-                read.arguments = serde_json::from_str(&value)
+                read.input = serde_json::from_str(&value)
                     .map_err(|error| format!("`{value}` is no JSON: {error}"))?;
             }
             "--log" => {
@@ -93,8 +93,8 @@ fn line(request: &Request) -> Value {
 
 #[tokio::main]
 async fn main() -> Result<(), String> {
-    let Arguments { port, wait, rounds, tool, arguments, log } = arguments()?;
-    let call = tool.map(|tool| (tool, arguments));
+    let Arguments { port, wait, rounds, tool, input, log } = arguments()?;
+    let call = tool.map(|tool| (tool, input));
     let answer = move |request: &Request| {
         if let Some(mut log) = log.as_ref() {
             // One write per line, so lines never mix; a full disk must not pass unseen.
