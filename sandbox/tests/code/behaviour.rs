@@ -215,3 +215,12 @@ async fn a_dropped_execution_frees_its_slot() {
     }
     assert_eq!(Place::new().run(runtime, "print(1)").await.stdout, "1\n");
 }
+
+/// What is compiled without a tree is what the tree says, whatever the last line looks like.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_expression_is_split_off_as_the_tree_would() {
+    let Some(runtime) = runtime() else { return };
+    let place = Place::new();
+    let done = place.run(runtime, include_str!("split.py")).await;
+    assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("as the tree says\n", ""));
+}

@@ -53,11 +53,36 @@ def execute(source):
     """Compiles and runs `source` in the namespace of `__main__`."""
     linecache.cache[NAME] = (len(source), None, source.splitlines(keepends=True), NAME)
     scope = sys.modules["__main__"].__dict__
+    parts = split(source)
+    if parts:
+        head, last = parts
+        if head is not None:
+            exec(head, scope)
+        sys.displayhook(eval(last, scope))
+        return
     tree = ast.parse(source, NAME)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, NAME, "exec", dont_inherit=True), scope)
     if last is not None:
         exec(compile(ast.Interactive([last]), NAME, "single", dont_inherit=True), scope)
+
+
+def split(source):
+    """Compiles `source` without a tree where its last line is an expression of its own.
+
+    If that line alone is an expression, and what stands before it is whole without it, then
+    the two one after the other are the source. Trees cost as much as all else of a short call.
+    """
+    text = source.rstrip()
+    at = text.rfind("\n") + 1
+    if not text or text[at].isspace() or "__future__" in text:
+        return None
+    try:
+        last = compile("\n" * text.count("\n", 0, at) + text[at:], NAME, "eval", 0, True)
+        head = compile(text[:at], NAME, "exec", 0, True) if at else None
+    except (SyntaxError, ValueError, OverflowError, MemoryError):
+        return None
+    return head, last
 
 
 def report(error):
