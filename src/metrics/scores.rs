@@ -3,7 +3,7 @@
 //! What is left out is counted: a task without a judged trial has no score, and a task
 //! with fewer than `j` judged trials (others were lost, unjudged or skipped) has no
 //! pass@j and no pass^j. Neither counts as a fail; both show in [`Estimate::tasks`]
-//! being smaller than [`Scores::tasks`]. Estimating from fewer trials than asked for
+//! being smaller than [`Scores::tasks`], and in `tasks_scored` of the JSON. Estimating from fewer trials than asked for
 //! (`min(n, j)`) would be biased, and in opposite directions for the two.
 
 use serde::{Serialize, Serializer};
@@ -41,7 +41,7 @@ pub struct Estimate {
     /// Its 95 % interval; none below ten tasks.
     pub ci95: Option<(f64, f64)>,
     /// Number of tasks that have an estimate.
-    #[serde(skip)]
+    #[serde(rename = "tasks_scored")]
     pub tasks: usize,
 }
 
@@ -139,7 +139,7 @@ mod tests {
     fn the_json_is_flat_and_has_no_interval_for_few_tasks() {
         let scores = Scores::of(&[one(2, 1), one(2, 2)], 2);
         let none = json!(null);
-        let estimate = |value: f64| json!({"value": value, "ci95": none});
+        let estimate = |value: f64| json!({"value": value, "ci95": none, "tasks_scored": 2});
         let want = json!({
             "tasks": 2,
             "k": 2,

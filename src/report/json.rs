@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
-use super::view::RunView;
+use super::view::{Had, RunView};
 use super::{ReportOptions, ablation, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
@@ -39,7 +39,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
             "pending": tally.pending,
             "running": view.running,
             "attempts_by_outcome": view.outcomes(),
-            "had_lost_been_fails": plain(&view.scores_had_lost_failed()),
+            "had_lost_been_fails": had(view, Had::LostFailed),
+            "had_unjudged_been_fails": had(view, Had::UnjudgedFailed),
+            "had_unjudged_been_passes": had(view, Had::UnjudgedPassed),
             "intervals": METHOD,
             "factors": "tasks that have the factor, in their full variant where they were tried in it",
             "damaged": view.damaged,
@@ -85,9 +87,9 @@ fn value(scores: &Scores) -> Value {
     serde_json::to_value(scores).unwrap_or(Value::Null)
 }
 
-/// Returns the scores without those for fewer trials.
-fn plain(scores: &Scores) -> Value {
-    let mut value = value(scores);
+/// Returns the scores overall as they had been, without those for fewer trials.
+fn had(view: &RunView, had: Had) -> Value {
+    let mut value = value(&view.scores_had(&view.trials, had));
     if let Some(object) = value.as_object_mut() {
         object.remove("by_k");
     }

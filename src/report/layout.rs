@@ -84,24 +84,55 @@ impl Page {
         lines
     }
 
-    /// Writes a name and its parts, on as many lines as they need.
+    /// Writes a name and its parts, on as many lines as they need. A part that is wider
+    /// than a line is broken at its spaces.
     pub(super) fn entry(self, name: &str, parts: &[String]) -> String {
         let mut out = format!("{name:<MARGIN$}");
         let mut used = MARGIN;
         for (index, part) in parts.iter().enumerate() {
-            let long = part.width();
-            if index > 0 && used + 3 + long > self.width {
-                let _ = write!(out, "\n{:MARGIN$}{part}", "");
-                used = MARGIN + long;
-            } else {
-                let dot = if index > 0 { " · " } else { "" };
-                let _ = write!(out, "{dot}{part}");
-                used += dot.width() + long;
+            if index > 0 && used + 3 + part.width() > self.width {
+                let _ = write!(out, "\n{:MARGIN$}", "");
+                used = MARGIN;
+            } else if index > 0 {
+                out.push_str(" · ");
+                used += 3;
+            }
+            for (index, line) in wrapped(part, self.width - MARGIN).iter().enumerate() {
+                if index > 0 {
+                    let _ = write!(out, "\n{:MARGIN$}", "");
+                    used = MARGIN;
+                }
+                out.push_str(line);
+                used += line.width();
             }
         }
         out.push('\n');
         out
     }
+
+    /// Writes a sentence below a table, broken at its spaces where it is wider than a line.
+    pub(super) fn note(self, text: &str) -> String {
+        wrapped(text, self.width).join("\n") + "\n"
+    }
+}
+
+/// Breaks a text at its spaces into lines of at most `columns`; a word that is wider has a
+/// line of its own. A text that fits stays as it is.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    if text.width() <= columns {
+        return vec![text.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Returns the width of the widest cell of each column.
@@ -172,6 +203,22 @@ mod tests {
         assert_eq!(lines, want);
         let wide = Page::new(usize::MAX, false).table(&rows);
         assert_eq!(wide.len(), 3, "there is room: {wide:?}");
+    }
+
+    #[test]
+    fn long_texts_are_broken_at_spaces() {
+        let page = Page::new(60, false);
+        let text = "word ".repeat(30);
+        let parts = ["short".to_owned(), text.trim_end().to_owned(), "end".to_owned()];
+        let out = page.entry("name", &parts);
+        assert_eq!(out.matches("word").count(), 30, "{out}");
+        assert!(out.starts_with("name      short\n          word word"), "{out}");
+        assert!(out.ends_with(" · end\n"), "{out}");
+        assert!(
+            page.note(&text).lines().chain(out.lines()).all(|line| line.width() <= 60),
+            "{out}"
+        );
+        assert_eq!(Page::new(usize::MAX, false).note("a  b"), "a  b\n");
     }
 
     proptest! {

@@ -118,13 +118,13 @@ fn milestones(view: &RunView, trials: &[&TrialView], grid: Grid, page: Page) -> 
 
 fn row(name: &str, survival: &Survival) -> Vec<String> {
     let shares = survival.stages.iter().chain([&survival.passed]);
-    [name.to_owned()].into_iter().chain(shares.map(|share| short(share, survival.tasks))).collect()
+    [name.to_owned()].into_iter().chain(shares.map(short)).collect()
 }
 
-/// Returns a share as counts below ten tasks, else in percent.
-fn short(share: &Share, tasks: usize) -> String {
+/// Returns a share as counts below ten tasks that have one, else in percent.
+fn short(share: &Share) -> String {
     match share.share.value {
-        Some(value) if tasks >= FEWEST_TASKS => format!("{:.1} %", value * 100.0),
+        Some(value) if share.share.tasks >= FEWEST_TASKS => format!("{:.1} %", value * 100.0),
         Some(_) | None => format!("{}/{}", number(share.count), number(share.of)),
     }
 }

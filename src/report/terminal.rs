@@ -13,7 +13,7 @@ use super::figures::{counted, number};
 use super::layout::Page;
 use super::sanitize::{one_line, visible};
 use super::stages::stages;
-use super::table::{had_lost_failed, headings, table};
+use super::table::Sheet;
 use super::unpassed::not_passed;
 use super::usage::usage;
 use super::view::{RunView, TrialView};
@@ -28,8 +28,9 @@ const VARIANTS: usize = 100;
 pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: bool) -> String {
     let page = Page::new(width, colour);
     let mut out = heading(view, page);
-    out.push_str(&table(view, options, page));
-    out.push_str(&label(view, page));
+    let sheet = Sheet::new(view, options, page);
+    out.push_str(&sheet.table());
+    out.push_str(&label(view, &sheet, page));
     out.push_str(&usage(view, options.prices.as_ref(), page));
     out.push_str(&ablation::section(view, page));
     out.push_str(&stages(view, page));
@@ -76,17 +77,14 @@ fn variants(names: &[String], room: usize) -> String {
 }
 
 /// The label of the score: what became of trials and attempts.
-fn label(view: &RunView, page: Page) -> String {
+fn label(view: &RunView, sheet: &Sheet<'_>, page: Page) -> String {
     let tally = view.tally();
     let mut out = page.entry("trials", &states(view));
     if tally.degraded > 0 {
         out.push_str(&page.entry("", &["degraded counts as not passed".to_owned()]));
     }
-    if tally.lost > 0 {
-        let scores = headings(view).into_iter().zip(had_lost_failed(view));
-        let parts: Vec<String> = scores.map(|(name, score)| format!("{name} {score}")).collect();
-        let line = format!("if lost counted as failed: {}", parts.join(", "));
-        out.push_str(&page.entry("", &[line]));
+    for bound in sheet.bounds() {
+        out.push_str(&page.entry("", &bound));
     }
     let outcomes: Vec<String> = view
         .outcomes()

@@ -205,13 +205,26 @@ impl RunView {
 
     /// Scores some trials, with the task as the unit.
     pub(super) fn scores_of<'a>(&self, trials: impl IntoIterator<Item = &'a TrialView>) -> Scores {
-        Scores::of(&cells(trials, false), self.label.k)
+        self.scores_had(trials, Had::AsJudged)
     }
 
-    /// Scores all trials, had every lost one been a fail.
-    #[must_use]
-    pub fn scores_had_lost_failed(&self) -> Scores {
-        Scores::of(&cells(&self.trials, true), self.label.k)
+    /// Scores some trials as if others had a verdict too.
+    pub(super) fn scores_had<'a>(
+        &self,
+        trials: impl IntoIterator<Item = &'a TrialView>,
+        had: Had,
+    ) -> Scores {
+        Scores::of(&cells(trials, had), self.label.k)
+    }
+
+    /// Returns whether a task was tried in several variants under one condition: such a
+    /// task has no one score.
+    pub(super) fn mixes_variants(&self) -> bool {
+        let mut variants: BTreeMap<(&str, &str), &Variant> = BTreeMap::new();
+        self.trials.iter().any(|TrialView { id, .. }| {
+            let known = variants.entry((&id.condition, &id.task)).or_insert(&id.variant);
+            *known != &id.variant
+        })
     }
 
     /// Returns the different values that `key` gives for the trials, in order.
@@ -229,19 +242,48 @@ impl RunView {
     }
 }
 
+/// What trials without a verdict are taken for: the bounds between which a score would lie
+/// if it had them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Had {
+    /// For nothing: they are in no score.
+    AsJudged,
+    /// Lost ones for fails.
+    LostFailed,
+    /// Unjudged ones for fails.
+    UnjudgedFailed,
+    /// Unjudged ones for passes.
+    UnjudgedPassed,
+}
+
+impl Had {
+    /// Returns whether a trial in this state is taken to be judged, and whether passed.
+    fn counts(self, state: State) -> (bool, bool) {
+        let taken = match self {
+            Self::AsJudged => None,
+            Self::LostFailed => Some((State::Lost, false)),
+            Self::UnjudgedFailed => Some((State::Unjudged, false)),
+            Self::UnjudgedPassed => Some((State::Unjudged, true)),
+        };
+        match taken {
+            Some((missing, passed)) if missing == state => (true, passed),
+            Some(_) | None => (state.is_judged(), state == State::Pass),
+        }
+    }
+}
+
 /// Returns the counts of trials by task, variant and condition.
 pub(super) fn cells<'a>(
     trials: impl IntoIterator<Item = &'a TrialView>,
-    lost_fails: bool,
+    had: Had,
 ) -> Vec<TaskCells> {
     let mut tasks: BTreeMap<&str, BTreeMap<(&str, &Variant), Cell>> = BTreeMap::new();
     for trial in trials {
         let key = (trial.id.condition.as_str(), &trial.id.variant);
         let cell = tasks.entry(&trial.id.task).or_default().entry(key).or_default();
-        let state = trial.state();
-        let counts = state.is_judged() || (lost_fails && state == State::Lost);
-        cell.judged += u32::from(counts);
-        cell.passed += u32::from(state == State::Pass);
+        let (judged, passed) = had.counts(trial.state());
+        cell.judged += u32::from(judged);
+        cell.passed += u32::from(passed);
     }
     tasks.into_values().map(|cells| TaskCells(cells.into_values().collect())).collect()
 }
