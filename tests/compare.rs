@@ -203,7 +203,7 @@ fn two_runs_are_compared_pair_by_pair() {
     let narrow =
         place.command(&["compare", "runs/a", "runs/b"]).env("COLUMNS", "70").output().unwrap();
     let narrow = String::from_utf8(narrow.stdout).unwrap();
-    assert!(narrow.lines().all(|line| line.chars().count() <= 86), "{narrow}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 70), "{narrow}");
 }
 
 /// Each row changes one thing; the run is refused with what differs, and compared where
@@ -265,7 +265,13 @@ fn what_cannot_be_compared_is_refused_and_said() {
         let path = format!("runs/{name}");
         let refused = place.wildgym(&["compare", "runs/base", &path]);
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{name}");
-        let hint = format!("hint: `--allow {what}`");
+        let hint = if what == "judge" {
+            "hint: `wildgym rejudge runs/judge --judge exact` and then `--judge exact` compares \
+             both by one judge; `--allow judge`"
+                .to_owned()
+        } else {
+            format!("hint: `--allow {what}`")
+        };
         for text in says.iter().copied().chain(["cannot be compared", &hint]) {
             assert!(refused.err.contains(text), "{name} must say `{text}`:\n{}", refused.err);
         }
@@ -275,6 +281,24 @@ fn what_cannot_be_compared_is_refused_and_said() {
             assert!(allowed.out.contains(text), "{name} must say `{text}`:\n{}", allowed.out);
         }
     }
+    let long: Vec<String> =
+        (3..12).map(|index| format!("a-task-with-a-long-name-{index}")).collect();
+    let planned = ["t-00", "t-01", "t-02"].map(str::to_owned).into_iter().chain(long.clone());
+    let many = Written::new(3).with("plan.tasks", json!(planned.collect::<Vec<_>>()));
+    many.write(&place, "many", all);
+    let wide = place.command(&["compare", "runs/base", "runs/many"]).env("COLUMNS", "80").output();
+    let wide = String::from_utf8(wide.unwrap().stdout).unwrap();
+    assert!(wide.contains("tasks planned only in B: a-task") && wide.contains(&long[8]), "{wide}");
+    assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
+    fs::write(place.path().join("runs/base/verdicts/llm-x.jsonl"), "").unwrap();
+    let common = place.wildgym(&["compare", "runs/base", "runs/judge"]);
+    assert!(
+        common.err.contains("hint: `--judge llm-x` compares both by a judge"),
+        "{}",
+        common.err
+    );
+    let by_one = place.wildgym(&["compare", "runs/base", "runs/judge", "--judge", "llm-x"]);
+    assert_eq!(by_one.code, Some(1), "not all is judged yet: {}", by_one.err);
     let two = ["compare", "runs/limits", "runs/web", "--allow", "web"];
     let refused = place.wildgym(&two);
     assert!(refused.err.contains("`--allow limits,web`"), "names both: {}", refused.err);

@@ -95,7 +95,7 @@ async fn a_run_is_judged_by_a_model() {
     for text in [
         "verdict of llm-org-j",
         "judged correct: It says so.",
-        "2 of 2 votes cast, of 3",
+        "2 of 3 votes cast, 2 agree",
         "vote 2 · org/j · 200 + 20 tokens · correct",
     ] {
         assert!(shown.out.contains(text), "`{text}` in:\n{}", shown.out);
@@ -251,6 +251,31 @@ async fn a_kill_while_a_model_judges_loses_no_verdict() {
     assert_eq!(lines[..kept.len()], kept[..], "kept as they were");
     let distinct: BTreeSet<String> = lines.iter().map(|line| line["trial"].to_string()).collect();
     assert_eq!((lines.len(), distinct.len()), (32, 32), "one verdict a trial");
+}
+
+/// Another judge than the run's that fails half-way is the one to be asked again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_judge_left_is_judged_by_it() {
+    // It knows the answers to the two first questions, and then says nothing of use.
+    let server = ScriptedServer::start(|request| match is_judge(request) {
+        true if request.key.contains("It is") => says("?"),
+        _ => both(request),
+    })
+    .await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(2);
+    let more = ["-k", "1", "--name", "r", "-q", "--judge", "exact"];
+    assert_eq!(place.wildgym(&Place::asking(&suite, &url, &more)).code, Some(0));
+    let by = ["rejudge", "runs/r", "--judge-model", "j", "--judge-base-url", &url, "-q"];
+    let ran = place.wildgym(&by);
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    let name = verdicts(&place.path().join("runs/r")).pop().unwrap().0;
+    let again = format!("the same `wildgym rejudge` command, with judge `{name}`, judges what");
+    assert!(ran.err.contains(&again), "{}", ran.err);
+    for out in [ran.out, place.wildgym(&["report", "runs/r", "--judge", &name]).out] {
+        assert!(out.contains("wildgym rejudge runs/r --judge-model …\n"), "{out}");
+        assert!(!out.contains("wildgym resume"), "that asks another judge: {out}");
+    }
 }
 
 /// Each row is a mistake and what the answer must say; nothing is made.

@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
 use super::{Code, Failure, data, report as cli_report};
+use crate::judge::exact::NAME as EXACT;
 use crate::report::{self, ALLOWABLE, Comparison, Difference, Pinned, RunView};
 use crate::store::{RunConfig, Store, StoreError, TaskData};
 
@@ -50,6 +51,8 @@ pub(super) struct CompareArgs {
 
 /// One of the two runs, as far as it is compared.
 struct Side {
+    /// Everybody who has judged the run, its own judge included.
+    judges: Vec<String>,
     config: RunConfig,
     condition: String,
     tasks: BTreeMap<String, TaskData>,
@@ -62,7 +65,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<Code, Failure> {
     let a = Side::open(&args.run_a, judge, args.condition_a.as_deref(), "--condition-a")?;
     let b = Side::open(&args.run_b, judge, args.condition_b.as_deref(), "--condition-b")?;
     let mut differences = report::differences(&a.pinned()?, &b.pinned()?);
-    refuse(&differences, args)?;
+    refuse(&differences, args, &a, &b)?;
     if a.condition != b.condition && args.condition_a.is_some() && args.condition_b.is_some() {
         let lines = vec![format!("condition: {} in A, {} in B", a.condition, b.condition)];
         differences.push(Difference { what: "condition", lines });
@@ -92,8 +95,9 @@ impl Side {
         let store = Store::open(run)?;
         let config = store.config()?;
         let condition = one_of(&config, run, condition, flag)?;
+        let judges = judges(&store, &config)?;
         if let Some(judge) = judge {
-            has_judged(&store, &config, judge)?;
+            has_judged(&store, &judges, judge)?;
         }
         let mut view = cli_report::view_by(&store, judge)?;
         view.trials.retain(|trial| trial.id.condition == condition);
@@ -102,7 +106,7 @@ impl Side {
             view.label.model = chosen.model.as_ref().map(|model| model.name.clone());
         }
         let (tasks, tools) = (config.tasks(&store.blobs())?, schemas(&store, &config)?);
-        Ok(Self { config, condition, tasks, tools, view })
+        Ok(Self { judges, config, condition, tasks, tools, view })
     }
 
     fn pinned(&self) -> Result<Pinned<'_>, Failure> {
@@ -139,21 +143,21 @@ fn one_of(
     }
 }
 
+/// Returns who has judged a run. Its own judge counts also where it has not begun.
+fn judges(store: &Store, config: &RunConfig) -> Result<Vec<String>, StoreError> {
+    let mut judges = store.judges()?;
+    if !judges.contains(&config.judge.name) {
+        judges.push(config.judge.name.clone());
+    }
+    Ok(judges)
+}
+
 /// Checks that a judge has judged a run, and else says who has.
-fn has_judged(store: &Store, config: &RunConfig, judge: &str) -> Result<(), Failure> {
-    let mut judges: Vec<String> = store
-        .root()
-        .join("verdicts")
-        .read_dir_utf8()
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.file_name().strip_suffix(".jsonl")?.to_owned()))
-        .collect();
-    judges.sort();
-    if judge == config.judge.name || judges.iter().any(|name| name == judge) {
+fn has_judged(store: &Store, judges: &[String], judge: &str) -> Result<(), Failure> {
+    if judges.iter().any(|name| name == judge) {
         return Ok(());
     }
-    let known = if judges.is_empty() { "nobody".to_owned() } else { judges.join(", ") };
+    let known = judges.join(", ");
     Err(Failure::usage(format!("`{judge}` has not judged `{}`", store.root()))
         .hint(format!("it was judged by {known}; leave out `--judge` for the one of each run")))
 }
@@ -169,7 +173,12 @@ fn schemas(store: &Store, config: &RunConfig) -> Result<Vec<Value>, StoreError> 
 }
 
 /// Refuses runs that differ in what forbids a comparison and was not allowed.
-fn refuse(differences: &[Difference], args: &CompareArgs) -> Result<(), Failure> {
+fn refuse(
+    differences: &[Difference],
+    args: &CompareArgs,
+    a: &Side,
+    b: &Side,
+) -> Result<(), Failure> {
     let refused = |found: &&Difference| {
         found.is_fatal() && !args.allow.iter().any(|allowed| allowed == found.what)
     };
@@ -184,12 +193,29 @@ fn refuse(differences: &[Difference], args: &CompareArgs) -> Result<(), Failure>
             let _ = write!(message, "\n  {line}");
         }
     }
+    let only_judges = refused.iter().all(|found| found.what == "judge");
+    let first = if only_judges { by_one_judge(args, a, b) } else { String::new() };
     let mut names: Vec<&str> = refused.iter().map(|found| found.what).collect();
     names.extend(args.allow.iter().map(String::as_str));
     Err(Failure::usage(message).hint(format!(
-        "`--allow {}` compares them all the same, and says so above the scores",
+        "{first}`--allow {}` compares them all the same, and says so above the scores",
         names.join(",")
     )))
+}
+
+/// Says how the runs are compared by the verdicts of one judge: of one that has judged
+/// both, preferably with a model, or else by equality, which asks nobody.
+fn by_one_judge(args: &CompareArgs, a: &Side, b: &Side) -> String {
+    let common = || a.judges.iter().filter(|name| b.judges.contains(name));
+    if let Some(judge) = common().find(|name| *name != EXACT).or_else(|| common().next()) {
+        return format!("`--judge {judge}` compares both by a judge that they have in common; ");
+    }
+    let without = [(&args.run_a, a), (&args.run_b, b)]
+        .into_iter()
+        .filter(|(_, side)| !side.judges.iter().any(|name| name == EXACT));
+    let commands: Vec<String> =
+        without.map(|(run, _)| format!("`wildgym rejudge {run} --judge {EXACT}`")).collect();
+    format!("{} and then `--judge {EXACT}` compares both by one judge; ", commands.join(", "))
 }
 
 fn nothing_in_common(comparison: &Comparison, args: &CompareArgs) -> Failure {

@@ -28,7 +28,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "GROUPS", value_delimiter = ',', value_parser = groupings())]
     by: Vec<Grouping>,
 
-    /// Show the scores for every number of trials from 1 to k
+    /// Show the scores for every number of trials from 1 to k, in rows of ten tasks or more
     #[arg(long)]
     all_k: bool,
 
@@ -169,7 +169,8 @@ pub(super) fn view(store: &Store) -> Result<RunView, StoreError> {
 /// The same with the verdicts of the judge of that name.
 pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, StoreError> {
     let mut config = store.config()?;
-    if let Some(name) = judge {
+    let other = judge.filter(|name| *name != config.judge.name);
+    if let Some(name) = other {
         name.clone_into(&mut config.judge.name);
     }
     let tasks = config.tasks(&store.blobs())?;
@@ -191,7 +192,7 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
     let mut planned: Vec<TrialId> = runner::Trials::of(&config, &tasks).iter().collect();
     // The plan's order is the one in which trials begin; people look for a task.
     planned.sort_by(|a, b| place(a).cmp(&place(b)));
-    let label = label(store, &config, &planned);
+    let label = RunLabel { other_judge: other.is_some(), ..label(store, &config, &planned) };
     let damaged = damaged(&config, &index, &unreadable);
     let trials = planned
         .into_iter()
@@ -247,6 +248,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         model: (!names.is_empty()).then(|| names.join(", ")),
         models,
         judge: config.judge.name.clone(),
+        other_judge: false,
         k: config.plan.k,
         seed: config.plan.seed,
         web: config.web.clone(),
@@ -300,7 +302,7 @@ fn judging(verdicts: &[Judged]) -> Judging {
         judging.verdicts += 1;
         judging.took_ms = judging.took_ms.saturating_add(verdict.took_ms());
         for vote in &verdict.votes {
-            judging.vote(&vote.model, vote.usage);
+            judging.call(&vote.model, vote.usage);
         }
     }
     judging

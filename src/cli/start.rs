@@ -150,7 +150,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         ));
     }
     if !summary.interrupted {
-        say_unjudged(&summary, root.as_str());
+        say_unjudged(&summary, root.as_str(), None);
     }
     if summary.interrupted {
         say(&format!("\nstopped; go on with `wildgym resume {root}`"));
@@ -160,7 +160,10 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
 }
 
 /// Says what the judge left open, and what to do about it.
-pub(super) fn say_unjudged(summary: &Summary, root: &str) {
+///
+/// `other` is the judge's name where it is not the run's own: only the command that named
+/// it asks it again.
+pub(super) fn say_unjudged(summary: &Summary, root: &str, other: Option<&str>) {
     if summary.unjudged == 0 {
         return;
     }
@@ -169,9 +172,13 @@ pub(super) fn say_unjudged(summary: &Summary, root: &str) {
         1 => (1, "answer"),
         count => (count, "answers"),
     };
+    let again = match other {
+        None => format!("`wildgym rejudge {root}`"),
+        Some(judge) => format!("the same `wildgym rejudge` command, with judge `{judge}`,"),
+    };
     say(&format!(
-        "\n{count} {noun} could not be judged: {why}\nnothing else is lost; \
-         `wildgym rejudge {root}` judges what is left"
+        "\n{count} {noun} could not be judged: {why}\nnothing else is lost; {again} judges what \
+         is left"
     ));
 }
 

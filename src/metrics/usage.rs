@@ -17,6 +17,9 @@ use crate::record::Usage;
 pub struct Work {
     /// Number of attempts, lost ones included.
     pub attempts: u64,
+    /// Those of them that were killed: nobody summed up what they took, and they are in no
+    /// sum below.
+    pub unfinished: u64,
     /// Their rounds.
     pub rounds: u64,
     /// Their tool calls, those from executed code included.
@@ -32,9 +35,16 @@ pub struct Work {
 }
 
 impl Work {
+    /// Returns the number of attempts that the sums are of.
+    #[must_use]
+    pub fn finished(&self) -> u64 {
+        self.attempts.saturating_sub(self.unfinished)
+    }
+
     /// Adds other sums.
     pub fn add(&mut self, other: &Self) {
         self.attempts += other.attempts;
+        self.unfinished += other.unfinished;
         self.rounds += other.rounds;
         self.calls += other.calls;
         self.usage.add(other.usage);
@@ -51,18 +61,19 @@ pub struct Judging {
     pub verdicts: u64,
     /// Time in milliseconds.
     pub took_ms: u64,
-    /// By model, the number of its votes and their tokens.
-    pub votes: BTreeMap<String, (u64, Usage)>,
+    /// By model, the number of calls and their tokens. A vote takes a second call where
+    /// the reply to the first could not be read.
+    pub calls: BTreeMap<String, (u64, Usage)>,
 }
 
 impl Judging {
-    /// Adds a vote.
-    pub fn vote(&mut self, model: &str, usage: Usage) {
-        let (votes, sum) = match self.votes.get_mut(model) {
+    /// Adds a call.
+    pub fn call(&mut self, model: &str, usage: Usage) {
+        let (calls, sum) = match self.calls.get_mut(model) {
             Some(known) => known,
-            None => self.votes.entry(model.to_owned()).or_default(),
+            None => self.calls.entry(model.to_owned()).or_default(),
         };
-        *votes += 1;
+        *calls += 1;
         sum.add(usage);
     }
 
@@ -70,19 +81,19 @@ impl Judging {
     pub fn add(&mut self, other: &Self) {
         self.verdicts += other.verdicts;
         self.took_ms = self.took_ms.saturating_add(other.took_ms);
-        for (model, (votes, usage)) in &other.votes {
-            let (known, sum) = self.votes.entry(model.clone()).or_default();
-            *known += votes;
+        for (model, (calls, usage)) in &other.calls {
+            let (known, sum) = self.calls.entry(model.clone()).or_default();
+            *known += calls;
             sum.add(*usage);
         }
     }
 
-    /// Returns the number of votes of all models and their tokens.
+    /// Returns the number of calls of all models and their tokens.
     #[must_use]
-    pub fn all_votes(&self) -> (u64, Usage) {
-        self.votes.values().fold((0, Usage::default()), |(votes, mut sum), (count, usage)| {
+    pub fn all_calls(&self) -> (u64, Usage) {
+        self.calls.values().fold((0, Usage::default()), |(calls, mut sum), (count, usage)| {
             sum.add(*usage);
-            (votes + count, sum)
+            (calls + count, sum)
         })
     }
 }
@@ -94,14 +105,14 @@ pub struct Bill {
     known: f64,
     /// Models without a price.
     pub unpriced: BTreeMap<String, u64>,
-    /// Attempts or votes whose endpoint did not count tokens.
+    /// Attempts, or calls of a judge, whose endpoint did not count tokens.
     pub uncounted: u64,
     /// Attempts that broke off before their tokens were summed up; their cost is not in it.
     pub unfinished: u64,
 }
 
 impl Bill {
-    /// Adds `times` attempts or votes of a model that used `usage` together. `used` says
+    /// Adds `times` attempts or calls of a model that used `usage` together. `used` says
     /// that a model replied: then no tokens at all means that nobody counted them.
     pub fn charge(&mut self, prices: &Prices, model: &str, usage: Usage, used: bool, times: u64) {
         if usage.total() == 0 {

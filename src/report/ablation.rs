@@ -6,10 +6,8 @@
 //! seed, and judged in both. The section stands in every report of a run that has such
 //! pairs, however it was started.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use wildgym_tasks::{Factor, Variant};
 
 use super::figures::{counted, number};
@@ -109,12 +107,12 @@ fn flipped(effect: &Effect<'_>, way: Flip, what: &str, page: Page) -> String {
 
 fn legend(effects: &[Effect<'_>], rates: bool, page: Page) -> String {
     let mut out = String::new();
-    let pairs = "pairs: one trial in both variants, judged in both";
-    let flips = "a task passes where most of its pairs do";
-    let _ = writeln!(out, "{pairs}; {flips}");
+    out.push_str(&page.note("pairs: one trial in both variants, judged in both"));
+    out.push_str(&page.note("a task passes where most of its pairs do"));
     if rates {
-        let _ = writeln!(out, "rates in percent; difference: idealised minus full, in points");
-        let _ = writeln!(out, "{PAIRED_METHOD}");
+        let what = "rates in percent; difference: idealised minus full, in points";
+        out.push_str(&page.note(what));
+        out.push_str(&page.note(PAIRED_METHOD));
     }
     let left: Vec<String> = effects
         .iter()

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::comparable::Difference;
-use super::figures::{counted, duration, mean, number};
+use super::figures::{counted, duration, each, mean, number};
 use super::layout::{Page, cut};
 use super::paired::{Contrast, Matched, fraction, percent, points};
 use super::sanitize::{one_line, visible};
@@ -67,8 +67,8 @@ pub fn comparison_terminal(comparison: &Comparison, width: usize, colour: bool) 
     let mut out = heading(comparison, page);
     out.push_str(&differing(comparison, page));
     out.push_str(&figures(comparison, &matched, page));
-    out.push_str(&flips(&matched, Flip::ToFail, "passed in A, not in B", page));
-    out.push_str(&flips(&matched, Flip::ToPass, "passed in B, not in A", page));
+    out.push_str(&flips(&matched, Flip::ToFail, "passes mostly in A, not in B", page));
+    out.push_str(&flips(&matched, Flip::ToPass, "passes mostly in B, not in A", page));
     out
 }
 
@@ -168,21 +168,23 @@ fn usage(matched: &Matched<'_>) -> Vec<(&'static str, [String; 2])> {
     if totals.iter().all(|totals| totals.attempts == 0) {
         return Vec::new();
     }
-    let each = |name, of: &dyn Fn(&Work) -> String| {
-        let none = |totals: &Work| totals.attempts == 0;
+    // Means are over the attempts of which it is known what they took.
+    let means = |name, of: &dyn Fn(&Work) -> String| {
+        let none = |totals: &Work| totals.finished() == 0;
         (name, totals.map(|totals| if none(&totals) { "–".to_owned() } else { of(&totals) }))
     };
-    let mut rows = vec![
-        each("attempts", &|totals| number(totals.attempts)),
-        each("rounds an attempt", &|totals| mean(totals.rounds, totals.attempts)),
-        each("calls an attempt", &|totals| mean(totals.calls, totals.attempts)),
-    ];
-    if totals.iter().any(|totals| totals.usage.total() > 0) {
-        let tokens = |count: u64, attempts: u64| number(count / attempts.max(1));
-        rows.push(each("tokens in an attempt", &|t| tokens(t.usage.input, t.attempts)));
-        rows.push(each("tokens out an attempt", &|t| tokens(t.usage.output, t.attempts)));
+    let mut rows = vec![("attempts", totals.map(|totals| number(totals.attempts)))];
+    if totals.iter().any(|totals| totals.unfinished > 0) {
+        rows.push(("killed, in no mean", totals.map(|totals| number(totals.unfinished))));
     }
-    rows.push(each("work an attempt", &|t| duration(t.working_ms / t.attempts.max(1))));
+    rows.push(means("rounds an attempt", &|t| mean(t.rounds, t.finished())));
+    rows.push(means("calls an attempt", &|t| mean(t.calls, t.finished())));
+    if totals.iter().any(|totals| totals.usage.total() > 0) {
+        let tokens = |count: u64, totals: &Work| number(each(count, totals.finished()));
+        rows.push(means("tokens in an attempt", &|t| tokens(t.usage.input, t)));
+        rows.push(means("tokens out an attempt", &|t| tokens(t.usage.output, t)));
+    }
+    rows.push(means("work an attempt", &|t| duration(each(t.working_ms, t.finished()))));
     rows
 }
 
@@ -198,6 +200,8 @@ fn legend(comparison: &Comparison, matched: &Matched<'_>, page: Page) -> String 
     out.push_str(&page.entry("pairs", &same));
     let what = "a pair is one trial judged in both runs: same task, variant and number";
     out.push_str(&page.entry("", &[what.to_owned()]));
+    let mostly = "a task passes where most of its pairs do";
+    out.push_str(&page.entry("", &[mostly.to_owned()]));
     if paired.tasks >= FEWEST_TASKS {
         out.push_str(&page.entry("", &[PAIRED_METHOD.to_owned()]));
     } else {
@@ -316,6 +320,7 @@ fn side(view: &RunView, matched: &Matched<'_>, side: usize) -> Value {
         "not_in_the_other": matched.alone[side],
         "usage": {
             "attempts": totals.attempts,
+            "unfinished_attempts": totals.unfinished,
             "rounds": totals.rounds,
             "calls": totals.calls,
             "tokens": totals.usage,

@@ -30,21 +30,26 @@ pub(super) fn rate(estimate: &Estimate) -> String {
     }
 }
 
-/// Returns a time: `850 ms`, `4.2 s`, `3 min 05 s`, `2 h 07 min`.
+/// Returns a time, rounded: `850 ms`, `4.2 s`, `3 min 05 s`, `2 h 07 min`.
 pub(super) fn duration(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0 => format!("{ms} ms"),
-        1..60 => format!("{seconds}.{} s", ms % 1000 / 100),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    // Rounded before it is split, so that no part ever reads 60.
+    let (tenths, seconds, minutes) = (each(ms, 100), each(ms, 1000), each(ms, 60_000));
+    match (ms, tenths, seconds) {
+        (0..1000, _, _) => format!("{ms} ms"),
+        (_, 0..600, _) => format!("{}.{} s", tenths / 10, tenths % 10),
+        (_, _, 0..3600) => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", minutes / 60, minutes % 60),
     }
+}
+
+/// Returns a quotient rounded half up, without a float; `0` for nothing of nothing.
+pub(super) fn each(sum: u64, of: u64) -> u64 {
+    sum.saturating_add(of / 2) / of.max(1)
 }
 
 /// Returns a mean over attempts with one decimal; `0.0` without any.
 pub(super) fn mean(sum: u64, attempts: u64) -> String {
-    // In tenths, rounded half up, so that no float is involved.
-    let tenths = (sum.saturating_mul(20) + attempts) / (2 * attempts).max(1);
+    let tenths = each(sum.saturating_mul(10), attempts);
     format!("{}.{}", number(tenths / 10), tenths % 10)
 }
 
@@ -68,8 +73,20 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([number(0u32), number(999u32), number(1_234_567u32)], ["0", "999", "1,234,567"]);
         assert_eq!([counted(1, "trial"), counted(0, "trial")], ["1 trial", "0 trials"]);
-        let times = [850, 4_299, 185_000, 7_640_000].map(duration);
-        assert_eq!(times, ["850 ms", "4.2 s", "3 min 05 s", "2 h 07 min"]);
+        let times = [
+            (850, "850 ms"),
+            (4_299, "4.3 s"),
+            (59_949, "59.9 s"),
+            (59_950, "1 min 00 s"),
+            (61_500, "1 min 02 s"),
+            (185_000, "3 min 05 s"),
+            (3_599_500, "1 h 00 min"),
+            (7_640_000, "2 h 07 min"),
+        ];
+        for (ms, want) in times {
+            assert_eq!(duration(ms), want, "{ms} ms");
+        }
+        assert_eq!([each(7, 2), each(20, 3), each(4, 3), each(0, 0)], [4, 7, 1, 0]);
         let amounts = [0.0, 12.345, 1.0, 0.0123, 0.000_045].map(money);
         assert_eq!(amounts, ["0.00", "12.35", "1.00", "0.0123", "0.0000450"]);
         assert_eq!([mean(7, 2), mean(0, 0), mean(20, 3)], ["3.5", "0.0", "6.7"]);

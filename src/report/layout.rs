@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn long_texts_are_broken_at_spaces() {
         let page = Page::new(60, false);
-        let text = "word ".repeat(30);
+        let text = "word ".repeat(28);
         let parts = ["short".to_owned(), text.trim_end().to_owned(), "end".to_owned()];
         let out = page.entry("name", &parts);
-        assert_eq!(out.matches("word").count(), 30, "{out}");
+        assert_eq!(out.matches("word").count(), 28, "{out}");
         assert!(out.starts_with("name      short\n          word word"), "{out}");
         assert!(out.ends_with(" · end\n"), "{out}");
         assert!(

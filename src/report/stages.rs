@@ -6,7 +6,6 @@
 //! steps away.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
@@ -109,7 +108,7 @@ fn milestones(view: &RunView, trials: &[&TrialView], grid: Grid, page: Page) -> 
     if view.groups(|trial| &trial.id.variant).len() > 1 {
         legend.push("full variants".to_owned());
     }
-    let _ = writeln!(out, "{}", page.line(&legend.join("; ")));
+    out.push_str(&page.note(&legend.join("; ")));
     if !stopped.is_empty() {
         out.push_str(&page.entry("failed", &stopped));
     }

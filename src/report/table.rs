@@ -264,7 +264,7 @@ impl<'a> Sheet<'a> {
 
     /// Explains rates, and the counts among them.
     fn rates(&self, few: bool) -> Vec<String> {
-        let mut lines = vec![format!("rates in percent; {METHOD}")];
+        let mut lines = vec!["rates in percent".to_owned(), METHOD.to_owned()];
         if self.mixed && self.several_conditions() {
             lines.push(self.unit().trim_start_matches(", ").to_owned());
         }
@@ -278,7 +278,8 @@ impl<'a> Sheet<'a> {
                  least once and every time, of those with {all} judged"
             ));
             if self.by_k() {
-                lines.push("counts are of all trials; `--json` has every k".to_owned());
+                let k = self.view.label.k;
+                lines.push(format!("counts stand at k = {k} alone; `--json` has every k"));
             }
         }
         lines

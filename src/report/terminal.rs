@@ -17,6 +17,7 @@ use super::table::Sheet;
 use super::unpassed::not_passed;
 use super::usage::usage;
 use super::view::{RunView, TrialView};
+use crate::judge::exact::NAME as EXACT;
 use crate::metrics::State;
 
 /// Most columns that the names of variants take in the title.
@@ -136,12 +137,31 @@ fn next_steps(view: &RunView, page: Page) -> String {
         let command = format!("wildgym show {run} {}", visible(&trial.id.to_string()));
         let _ = writeln!(out, "  {}\n    reads its transcript", page.bold(&command));
     }
-    if !view.tally().is_complete() {
+    let tally = view.tally();
+    let other = view.label.other_judge;
+    if tally.lost + tally.pending > 0 || (tally.unjudged > 0 && !other) {
         let command = format!("wildgym resume {run}");
-        let what = "tries again what was lost or left, and judges what is not judged";
+        let what = if other {
+            "tries again what was lost or left, with the run's own judge"
+        } else {
+            "tries again what was lost or left, and judges what is not judged"
+        };
         let _ = writeln!(out, "  {}\n    {what}", page.bold(&command));
     }
+    if other && tally.unjudged > 0 {
+        out.push_str(&ask_again(view, page));
+    }
     if out.is_empty() { out } else { format!("\n{}\n{out}", page.bold("next")) }
+}
+
+/// Says how another judge than the run's own judges what is left: by the command that it
+/// was asked by, for only that has its endpoint.
+fn ask_again(view: &RunView, page: Page) -> String {
+    let (run, judge) = (visible(&view.label.run), visible(&view.label.judge));
+    let flag = if judge == EXACT { "--judge exact" } else { "--judge-model …" };
+    let command = format!("wildgym rejudge {run} {flag}");
+    let what = format!("the same command as before, for judge `{judge}`, judges what is left");
+    format!("  {}\n    {what}\n", page.bold(&command))
 }
 
 /// Returns the first trial that failed, else one that did not pass, else any.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::figures::{counted, duration, mean, money, number};
+use super::figures::{counted, duration, each, mean, money, number};
 use super::groups::Grouping;
 use super::layout::Page;
 use super::sanitize::one_line;
@@ -25,6 +25,8 @@ struct Taken {
     passed: u64,
     work: Work,
     judging: Judging,
+    /// Verdicts that another one replaced; what they took is in the sums all the same.
+    replaced: u64,
     agent: Bill,
     judge: Bill,
 }
@@ -43,13 +45,14 @@ impl Taken {
                 taken.work.add(&attempt.work());
             }
             taken.judging.add(&trial.judging);
+            taken.replaced += trial.judging.verdicts.saturating_sub(1);
             if let Some(prices) = prices {
                 taken.agent.add(&agent_bill(view, trial, prices));
             }
         }
-        for (model, (votes, usage)) in &taken.judging.votes {
+        for (model, (calls, usage)) in &taken.judging.calls {
             if let Some(prices) = prices {
-                taken.judge.charge(prices, model, *usage, true, *votes);
+                taken.judge.charge(prices, model, *usage, true, *calls);
             }
         }
         taken
@@ -110,39 +113,57 @@ impl AttemptView {
 /// Returns the lines on what the attempts took; empty without any.
 pub(super) fn usage(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
     let taken = Taken::by(view, &view.trials, prices);
-    let (work, attempts) = (&taken.work, taken.work.attempts);
-    if attempts == 0 {
+    if taken.work.attempts == 0 {
         return String::new();
     }
-    let rounds = format!("{} rounds an attempt", mean(work.rounds, attempts));
-    let calls = format!("{} calls an attempt", mean(work.calls, attempts));
-    let mut out = page.entry("work", &[rounds, calls]);
-    if work.usage.total() > 0 {
-        let mut parts = tokens(work.usage);
-        parts.push(format!("{} an attempt", number(work.usage.total() / attempts)));
-        out.push_str(&page.entry("tokens", &parts));
-    }
-    let mut parts = vec![
-        format!("{} of work", duration(work.working_ms)),
-        format!("{} an attempt", duration(work.working_ms / attempts)),
-    ];
-    let split = [("model", work.model_ms), ("tools", work.tools_ms)];
-    let split = split.into_iter().filter(|(_, ms)| *ms > 0);
-    parts.extend(split.map(|(what, ms)| format!("{what} {}", duration(ms))));
-    out.push_str(&page.entry("time", &parts));
-    let (votes, usage) = taken.judging.all_votes();
-    if votes > 0 {
-        let mut parts = vec![counted(votes, "vote"), duration(taken.judging.took_ms)];
+    let mut out = work(&taken.work, page);
+    let (calls, usage) = taken.judging.all_calls();
+    if calls > 0 {
+        let mut parts = vec![counted(calls, "call"), duration(taken.judging.took_ms)];
         parts.extend(tokens(usage));
+        if taken.replaced > 0 {
+            let verdicts = counted(taken.replaced, "verdict");
+            parts.push(format!("{verdicts} since replaced included"));
+        }
         out.push_str(&page.entry("judge", &parts));
     }
     if let Some(prices) = prices
-        && (votes > 0 || !view.label.models.is_empty())
+        && (calls > 0 || !view.label.models.is_empty())
     {
-        out.push_str(&page.entry("cost", &cost(&taken, &prices.currency, votes > 0)));
+        out.push_str(&page.entry("cost", &cost(&taken, &prices.currency, calls > 0)));
     }
     out.push_str(&by_condition(view, prices, page));
     out.push_str(&by_rounds(view, prices, page));
+    out
+}
+
+/// Returns the lines on work, tokens and time, with means over the attempts that are known.
+fn work(work: &Work, page: Page) -> String {
+    let attempts = work.finished();
+    let mut parts = Vec::new();
+    if attempts > 0 {
+        parts.push(format!("{} rounds an attempt", mean(work.rounds, attempts)));
+        parts.push(format!("{} calls an attempt", mean(work.calls, attempts)));
+    }
+    if work.unfinished > 0 {
+        parts.push(format!("without {}", counted(work.unfinished, "killed attempt")));
+    }
+    let mut out = page.entry("work", &parts);
+    if work.usage.total() > 0 {
+        let mut parts = tokens(work.usage);
+        parts.push(format!("{} an attempt", number(each(work.usage.total(), attempts))));
+        out.push_str(&page.entry("tokens", &parts));
+    }
+    if attempts > 0 {
+        let mut parts = vec![
+            format!("{} of work", duration(work.working_ms)),
+            format!("{} an attempt", duration(each(work.working_ms, attempts))),
+        ];
+        let split = [("model", work.model_ms), ("tools", work.tools_ms)];
+        let split = split.into_iter().filter(|(_, ms)| *ms > 0);
+        parts.extend(split.map(|(what, ms)| format!("{what} {}", duration(ms))));
+        out.push_str(&page.entry("time", &parts));
+    }
     out
 }
 
@@ -163,7 +184,7 @@ fn cost(taken: &Taken, currency: &str, judged: bool) -> Vec<String> {
             let each = [(taken.per_trial(), "a trial"), (taken.per_pass(), "a passed trial")];
             parts.extend(
                 each.into_iter()
-                    .filter_map(|(each, what)| Some(format!("{} {what}", money(each?)))),
+                    .filter_map(|(each, what)| Some(format!("{least}{} {what}", money(each?)))),
             );
         }
         None => parts.push("unknown".to_owned()),
@@ -188,6 +209,7 @@ fn cost(taken: &Taken, currency: &str, judged: bool) -> Vec<String> {
 }
 
 /// Compares conditions, where there are several: means of the trials that were attempted.
+/// What killed attempts took is unknown, so means and costs with them are lower bounds.
 fn by_condition(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
     let conditions = view.grouped(Grouping::Condition);
     if conditions.len() < 2 {
@@ -197,24 +219,34 @@ fn by_condition(view: &RunView, prices: Option<&Prices>, page: Page) -> String {
     header.extend(prices.map(|_| "cost"));
     header.extend(prices.map(|_| "cost a pass"));
     let mut rows = vec![header.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+    let mut unfinished = 0;
     for group in conditions {
         let taken = Taken::by(view, group.trials.iter().copied(), prices);
         let (work, trials) = (&taken.work, taken.trials.max(1));
+        let least = if work.unfinished > 0 { "≥ " } else { "" };
+        unfinished += work.unfinished;
         let mut row = vec![
             one_line(&group.name, 60),
             number(taken.trials),
-            mean(work.rounds, trials),
-            mean(work.calls, trials),
-            number(work.usage.total() / trials),
-            duration(work.working_ms / trials),
+            format!("{least}{}", mean(work.rounds, trials)),
+            format!("{least}{}", mean(work.calls, trials)),
+            format!("{least}{}", number(each(work.usage.total(), trials))),
+            format!("{least}{}", duration(each(work.working_ms, trials))),
         ];
         if prices.is_some() {
-            let cost = |amount: Option<f64>| amount.map_or("–".to_owned(), money);
+            let cost = |amount: Option<f64>| {
+                amount.map_or("–".to_owned(), |amount| format!("{least}{}", money(amount)))
+            };
             row.extend([cost(taken.per_trial()), cost(taken.per_pass())]);
         }
         rows.push(row);
     }
-    format!("\n{}\nmeans of the trials that were attempted\n", page.table(&rows).join("\n"))
+    let without = match unfinished {
+        0 => String::new(),
+        count => format!(", without what {} took", counted(count, "killed attempt")),
+    };
+    let note = page.note(&format!("means of the trials that were attempted{without}"));
+    format!("\n{}\n{note}", page.table(&rows).join("\n"))
 }
 
 /// Shows how the score goes with the rounds, where trials differ enough.
@@ -294,10 +326,11 @@ pub(super) fn json(view: &RunView, prices: Option<&Prices>) -> Value {
 
 fn sums(taken: &Taken, prices: Option<&Prices>) -> Map<String, Value> {
     let Taken { trials, work, judging, .. } = taken;
-    let (votes, tokens) = judging.all_votes();
+    let (calls, tokens) = judging.all_calls();
     let each = |sum: u64| Some(float(sum)? / float(*trials).filter(|trials| *trials > 0.0)?);
     let value = json!({
         "attempts": work.attempts,
+        "unfinished_attempts": work.unfinished,
         "rounds": work.rounds,
         "calls": work.calls,
         "tokens": work.usage,
@@ -306,7 +339,8 @@ fn sums(taken: &Taken, prices: Option<&Prices>) -> Map<String, Value> {
         "tools_ms": work.tools_ms,
         "judge": {
             "verdicts": judging.verdicts,
-            "votes": votes,
+            "replaced": taken.replaced,
+            "calls": calls,
             "tokens": tokens,
             "took_ms": judging.took_ms,
         },

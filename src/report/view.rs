@@ -40,6 +40,9 @@ pub struct RunLabel {
     pub models: BTreeMap<String, String>,
     /// Name of the judge; `exact` is the one without a model.
     pub judge: String,
+    /// Whether that is another judge than the one that the run was started with, which is
+    /// the one that `wildgym resume` asks.
+    pub other_judge: bool,
     /// Trials per task, variant and condition.
     pub k: u32,
     /// The run's seed.
@@ -133,6 +136,7 @@ impl AttemptView {
     pub(super) fn work(&self) -> Work {
         Work {
             attempts: 1,
+            unfinished: u64::from(!self.closed),
             rounds: u64::from(self.rounds),
             calls: u64::from(self.calls),
             usage: self.usage,

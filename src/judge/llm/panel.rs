@@ -177,7 +177,7 @@ impl Count {
                 let said = word(verdict);
                 let colon = if why.is_empty() { "" } else { ": " };
                 let first = format!("judged {said}{colon}{why}");
-                let tally = format!("{count} of {} votes cast, of {}", self.cast, self.of);
+                let tally = format!("{} of {} votes cast, {count} agree", self.cast, self.of);
                 let reasons = if self.of == 1 { vec![first] } else { vec![first, tally] };
                 return Ruling { verdict, reasons, votes, failure: None };
             }

@@ -35,6 +35,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         model: Some("qwen3-32b".into()),
         models: [("base".to_owned(), "qwen3-32b".to_owned())].into(),
         judge: "exact".into(),
+        other_judge: false,
         k,
         seed: 7,
         web: "hermetic".into(),
@@ -277,6 +278,132 @@ fn twelve_tasks_have_intervals() {
     assert_json_snapshot!("twelve_tasks_json", json["scores"]["overall"]);
 }
 
+/// Twelve tasks, three trials each, of which those that `judged` chooses have a verdict.
+fn partly(judged: impl Fn(usize, u32) -> bool) -> RunView {
+    let mut view = twelve();
+    for (index, trial) in view.trials.iter_mut().enumerate() {
+        if !judged(index / 3, trial.id.k) {
+            trial.verdict = Some(Verdict::Unjudged);
+            trial.reasons = vec!["the judge was down".into()];
+        }
+    }
+    view
+}
+
+#[test]
+fn rates_need_ten_tasks_that_have_one() {
+    //   judged                                        row                 why
+    type Judged = fn(usize, u32) -> bool;
+    let table: [(Judged, &[&str], &[&str], &str); 4] = [
+        (
+            |task, k| task < 2 && k == 1,
+            &["tasks", "passed", "at least once"],
+            &["12", "1/2", "0/0", "0/0"],
+            "two trials of twelve tasks are no score",
+        ),
+        (|task, _| task < 9, &["tasks", "passed"], &["12", "15/27", "7/9", "3/9"], "nine tasks"),
+        (
+            |task, k| task < 9 || k == 1,
+            &["tasks", "avg@3", "pass@3"],
+            &["12", "41.7", "7/9", "3/9"],
+            "all tasks have a share, and nine all of their trials",
+        ),
+        (
+            |task, _| task < 10,
+            &["tasks", "avg@3", "pass@3"],
+            &["12", "56.7", "80.0", "30.0"],
+            "ten tasks are enough",
+        ),
+    ];
+    for (judged, head, row, why) in table {
+        let view = partly(judged);
+        let text = show(&view, 80, false);
+        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+        let words = line("overall").split_whitespace().filter(|word| !word.contains('–'));
+        assert_eq!(words.skip(1).collect::<Vec<_>>(), row, "{why}: {text}");
+        let words = line("             tasks");
+        assert!(head.iter().all(|name| words.contains(name)), "{why}: {text}");
+        for bound in ["had unjudged failed: ", "had unjudged passed: "] {
+            assert!(text.contains(bound), "{why}: {text}");
+        }
+        assert!(text.lines().all(|line| line.width() <= 80), "{why}: {text}");
+        let json = json(&view, &ReportOptions::default());
+        let scored = &json["scores"]["overall"]["avg_at_k"]["tasks_scored"];
+        let want = (0..12).filter(|task| (1..=3).any(|k| judged(*task, k))).count();
+        assert_eq!((scored, &json["scores"]["overall"]["tasks"]), (&want.into(), &12.into()));
+    }
+    let all = show(&twelve(), 80, false);
+    assert!(!all.contains("had unjudged"), "nothing is unjudged: {all}");
+}
+
+#[test]
+fn what_is_unjudged_bounds_the_score() {
+    let view = partly(|task, _| task < 10);
+    assert_snapshot!("partly_judged_80", show(&view, 80, false));
+    let json = json(&view, &ReportOptions::default());
+    let value = |key: &str| json["label"][key]["avg_at_k"]["value"].as_f64().unwrap();
+    let (low, high) = (value("had_unjudged_been_fails"), value("had_unjudged_been_passes"));
+    assert!((low - 17.0 / 36.0).abs() < 1e-12, "{low}");
+    assert!((high - 23.0 / 36.0).abs() < 1e-12, "{high}");
+    let lost = value("had_lost_been_fails");
+    assert_eq!(Some(lost), json["scores"]["overall"]["avg_at_k"]["value"].as_f64());
+}
+
+#[test]
+fn who_judges_what_is_left_is_named() {
+    let mut view = partly(|task, _| task < 10);
+    let own = show(&view, 80, false);
+    assert!(own.contains("wildgym resume runs/try\n"), "{own}");
+    view.label.other_judge = true;
+    let exact = show(&view, 80, false);
+    assert!(exact.contains("wildgym rejudge runs/try --judge exact\n"), "{exact}");
+    view.label.judge = "llm-j-v1-0123".into();
+    let model = show(&view, 80, false);
+    assert!(model.contains("wildgym rejudge runs/try --judge-model …\n"), "{model}");
+    assert!(model.contains("for judge `llm-j-v1-0123`, judges what is left"), "{model}");
+    assert!(!model.contains("resume"), "the run's own judge is not meant: {model}");
+    view.trials[35].attempts.clear();
+    let text = show(&view, 80, false);
+    assert!(text.contains("lost or left, with the run's own judge"), "{text}");
+}
+
+#[test]
+fn the_full_variant_is_the_headline() {
+    let mut trials = twelve().trials;
+    let mut ideal = twelve().trials;
+    ideal.truncate(12);
+    for trial in &mut ideal {
+        trial.id.variant = Variant::ideal([Factor::DirtyData]);
+        trial.verdict = Some(Verdict::Pass);
+    }
+    trials.extend(ideal);
+    let view = run(3, trials);
+    let text = show(&view, 80, false);
+    let table = text.find("             ").unwrap();
+    assert_snapshot!("full_is_the_headline", &text[table..text.find("\nattempts").unwrap()]);
+    let options =
+        ReportOptions { by: vec![crate::report::Grouping::Domain], ..ReportOptions::default() };
+    let text = terminal(&view, &options, 80, false);
+    assert!(text.contains("variant full") && !text.contains("variant ideal"), "{text}");
+    assert!(!text.contains("overall"), "{text}");
+    let scores = json(&view, &ReportOptions::default())["scores"].clone();
+    let value = |scores: &serde_json::Value| scores["avg_at_k"]["value"].as_f64().unwrap();
+    assert!((value(&scores["by_variant"]["full"]) - 0.5).abs() < 1e-12);
+    assert!(value(&scores["overall"]) > 0.5, "in JSON, tasks as means over variants");
+}
+
+/// Where each task is tried in one variant, `overall` is what was measured.
+#[test]
+fn an_idealised_suite_has_one_score() {
+    let mut trials = four_tasks(|_, _| true);
+    for trial in trials.iter_mut().take(6) {
+        trial.id.variant = Variant::ideal([Factor::Bias]);
+    }
+    let text = show(&run(3, trials), 80, false);
+    let overall = text.lines().find(|line| line.starts_with("overall")).unwrap();
+    assert_eq!(overall.split_whitespace().nth(2), Some("12/12"), "{text}");
+}
+
 #[test]
 fn variants_and_conditions_have_rows_of_their_own() {
     let mut trials = four_tasks(|task, _| task > 0);
@@ -326,5 +453,11 @@ fn colour_only_adds_escapes() {
 fn no_width_makes_it_fail() {
     for width in [0, 1, 59, 60, 1000, usize::MAX] {
         assert!(show(&mixed(), width, false).contains("overall"), "{width}");
+        let text = show(&partly(|task, k| task < 9 || k == 1), width, false);
+        let notes = text.lines().filter(|line| line.contains('`') && !line.contains("──"));
+        assert!(notes.clone().count() > 1, "{text}");
+        for line in notes {
+            assert!(line.width() <= width.max(60), "{line}");
+        }
     }
 }

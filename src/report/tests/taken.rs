@@ -9,7 +9,7 @@ use wildgym_tasks::{Factor, Scenario, Variant};
 use super::run::{attempt, four_tasks, mixed, run, show, trial, twelve};
 use crate::metrics::Prices;
 use crate::record::{Lost, Outcome, Usage};
-use crate::report::{Grouping, ReportOptions, RunView, TrialView, json, terminal};
+use crate::report::{AttemptView, Grouping, ReportOptions, RunView, TrialView, json, terminal};
 use crate::verdict::Verdict;
 
 const PRICES: &str = "currency = \"USD\"\n[[model]]\nname = \"qwen*\"\ninput = 1.0\n\
@@ -30,7 +30,7 @@ fn came(trial: &mut TrialView, reached: &str) {
 }
 
 /// A run of tasks with three and with four milestones, two of which have something to
-/// discover, and with rounds, tokens and judge votes that differ.
+/// discover, and with rounds, tokens and calls of a judge that differ.
 fn eventful() -> RunView {
     let mut trials = four_tasks(|task, k| task < 2 || k == 1);
     let far =
@@ -44,7 +44,7 @@ fn eventful() -> RunView {
         trial.judging.verdicts = 1;
         trial.judging.took_ms = 900;
         if trial.task.scenario == Scenario::DeepSearch {
-            trial.judging.vote("qwen-judge", Usage { input: 800, output: 40, ..Usage::default() });
+            trial.judging.call("qwen-judge", Usage { input: 800, output: 40, ..Usage::default() });
             trial.task.discovery_hosts = vec!["a.example".into(), "b.example".into()];
             trial.discovered = vec![true, index % 2 == 0];
         }
@@ -171,6 +171,62 @@ fn conditions_are_compared_by_what_a_trial_took() {
     let mut view = run(3, trials);
     view.label.models.insert("cheap".into(), "qwen-mini".into());
     assert_snapshot!("conditions_100", terminal(&view, &priced(), 100, false));
+}
+
+#[test]
+fn killed_attempts_are_in_no_mean() {
+    let mut trials = four_tasks(|_, _| true);
+    for trial in &mut trials[..6] {
+        trial.attempts.insert(0, attempt(Outcome::Lost(Lost::Killed)));
+        let AttemptView { closed, rounds, calls, usage, working_ms, .. } = &mut trial.attempts[0];
+        (*closed, *rounds, *calls, *working_ms) = (false, 0, 0, 0);
+        *usage = Usage::default();
+    }
+    let view = run(3, trials);
+    let text = terminal(&view, &priced(), 100, false);
+    for part in [
+        "7.0 rounds an attempt · 9.0 calls an attempt · without 6 killed attempts",
+        "13,500 an attempt",
+        "1 min 02 s an attempt",
+        "at least 0.00990 a trial · at least 0.00990 a passed trial",
+    ] {
+        assert!(text.contains(part), "`{part}` in: {text}");
+    }
+    let usage = &json(&view, &priced())["usage"];
+    assert_eq!((&usage["attempts"], &usage["unfinished_attempts"]), (&value!(18), &value!(6)));
+}
+
+#[test]
+fn verdicts_that_were_replaced_were_paid_for() {
+    let mut view = eventful();
+    for trial in view.trials.iter_mut().filter(|trial| !trial.judging.calls.is_empty()) {
+        trial.judging.verdicts += 1;
+        trial.judging.call("qwen-judge", Usage { input: 800, output: 40, ..Usage::default() });
+    }
+    let text = terminal(&view, &priced(), 200, false);
+    assert!(text.contains("judge     12 calls · "), "{text}");
+    assert!(text.contains(" · 6 verdicts since replaced included\n"), "{text}");
+    let judge = &json(&view, &priced())["usage"]["judge"];
+    assert_eq!((&judge["calls"], &judge["replaced"]), (&value!(12), &value!(6)));
+}
+
+#[test]
+fn every_k_is_for_ten_tasks_or_more() {
+    let mut view = twelve();
+    for trial in view.trials.iter_mut().filter(|trial| trial.id.task < "ds-03".to_owned()) {
+        trial.task.scenario = Scenario::DataAnalysis;
+    }
+    for trial in view.trials.iter_mut().skip(30).filter(|trial| trial.id.k == 3) {
+        trial.verdict = None;
+    }
+    view.trials.extend((0..3).flat_map(|task| {
+        let name = format!("ctu-{task}");
+        (1..=3).map(move |k| trial(&name, Scenario::DeepSearch, k, Verdict::Pass))
+    }));
+    let options = ReportOptions { all_k: true, ..ReportOptions::default() };
+    let text = terminal(&view, &options, 80, false);
+    let (from, to) = (text.find("             ").unwrap(), text.find("\nattempts").unwrap());
+    assert_snapshot!("all_k_few_80", &text[from..to]);
 }
 
 #[test]
