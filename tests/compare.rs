@@ -281,24 +281,6 @@ fn what_cannot_be_compared_is_refused_and_said() {
             assert!(allowed.out.contains(text), "{name} must say `{text}`:\n{}", allowed.out);
         }
     }
-    let long: Vec<String> =
-        (3..12).map(|index| format!("a-task-with-a-long-name-{index}")).collect();
-    let planned = ["t-00", "t-01", "t-02"].map(str::to_owned).into_iter().chain(long.clone());
-    let many = Written::new(3).with("plan.tasks", json!(planned.collect::<Vec<_>>()));
-    many.write(&place, "many", all);
-    let wide = place.command(&["compare", "runs/base", "runs/many"]).env("COLUMNS", "80").output();
-    let wide = String::from_utf8(wide.unwrap().stdout).unwrap();
-    assert!(wide.contains("tasks planned only in B: a-task") && wide.contains(&long[8]), "{wide}");
-    assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
-    fs::write(place.path().join("runs/base/verdicts/llm-x.jsonl"), "").unwrap();
-    let common = place.wildgym(&["compare", "runs/base", "runs/judge"]);
-    assert!(
-        common.err.contains("hint: `--judge llm-x` compares both by a judge"),
-        "{}",
-        common.err
-    );
-    let by_one = place.wildgym(&["compare", "runs/base", "runs/judge", "--judge", "llm-x"]);
-    assert_eq!(by_one.code, Some(1), "not all is judged yet: {}", by_one.err);
     let two = ["compare", "runs/limits", "runs/web", "--allow", "web"];
     let refused = place.wildgym(&two);
     assert!(refused.err.contains("`--allow limits,web`"), "names both: {}", refused.err);
@@ -348,6 +330,54 @@ fn nothing_to_compare_is_said() {
             assert!(said.contains(text), "{args:?} must say `{text}`:\n{said}");
         }
     }
+}
+
+/// Long lists of what differs keep to the page.
+#[test]
+fn what_only_one_run_planned_is_listed_on_as_many_lines_as_it_takes() {
+    let place = Place::new();
+    let all = |_: &TrialId| Fate::Pass;
+    Written::new(3).write(&place, "base", all);
+    let long: Vec<String> =
+        (3..12).map(|index| format!("a-task-with-a-long-name-{index}")).collect();
+    let planned = ["t-00", "t-01", "t-02"].map(str::to_owned).into_iter().chain(long.clone());
+    let many = Written::new(3).with("plan.tasks", json!(planned.collect::<Vec<_>>()));
+    many.write(&place, "many", all);
+    let wide = place.command(&["compare", "runs/base", "runs/many"]).env("COLUMNS", "80").output();
+    let wide = String::from_utf8(wide.unwrap().stdout).unwrap();
+    assert!(wide.contains("tasks planned only in B: a-task") && wide.contains(&long[8]), "{wide}");
+    assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
+}
+
+/// Runs of different judges are better compared by one that judged both than in spite of it.
+#[test]
+fn a_judge_in_common_is_offered() {
+    let place = Place::new();
+    let all = |_: &TrialId| Fate::Pass;
+    Written::new(3).write(&place, "base", all);
+    Written::new(3).with("judge.name", json!("llm-x")).write(&place, "judge", all);
+    Written::new(3).with("judge.name", json!("llm-y")).write(&place, "other", all);
+    let neither = place.wildgym(&["compare", "runs/judge", "runs/other"]);
+    for run in ["judge", "other"] {
+        let command = format!("`wildgym rejudge runs/{run} --judge exact`");
+        assert!(neither.err.contains(&command), "{}", neither.err);
+    }
+    fs::write(place.path().join("runs/base/verdicts/llm-x.jsonl"), "").unwrap();
+    let common = place.wildgym(&["compare", "runs/base", "runs/judge"]);
+    assert!(
+        common.err.contains("hint: `--judge llm-x` compares both by a judge"),
+        "{}",
+        common.err
+    );
+    let by_one = place.wildgym(&["compare", "runs/base", "runs/judge", "--judge", "llm-x"]);
+    assert_eq!(by_one.code, Some(1), "not all is judged yet: {}", by_one.err);
+    let ran = place.wildgym(&["rejudge", "runs/judge", "--judge", "exact", "-q"]);
+    assert!(ran.out.contains("judge exact only"), "{}{}", ran.out, ran.err);
+    fs::remove_file(place.path().join("runs/base/verdicts/llm-x.jsonl")).unwrap();
+    let exact = place.wildgym(&["compare", "runs/base", "runs/judge"]);
+    assert!(exact.err.contains("hint: `--judge exact` compares both"), "{}", exact.err);
+    let by_one = place.wildgym(&["compare", "runs/base", "runs/judge", "--judge", "exact"]);
+    assert_eq!(by_one.code, Some(0), "{}", by_one.err);
 }
 
 /// A run that is still written is compared as far as it is judged.

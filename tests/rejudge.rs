@@ -257,9 +257,9 @@ async fn a_kill_while_a_model_judges_loses_no_verdict() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_judge_left_is_judged_by_it() {
     // It knows the answers to the two first questions, and then says nothing of use.
-    let server = ScriptedServer::start(|request| match is_judge(request) {
-        true if request.key.contains("It is") => says("?"),
-        _ => both(request),
+    let server = ScriptedServer::start(|request| {
+        let real = is_judge(request) && request.key.contains("It is");
+        if real { says("?") } else { both(request) }
     })
     .await;
     let (place, url) = (Place::new(), server.base_url());

@@ -206,7 +206,9 @@ fn refuse(
 /// Says how the runs are compared by the verdicts of one judge: of one that has judged
 /// both, preferably with a model, or else by equality, which asks nobody.
 fn by_one_judge(args: &CompareArgs, a: &Side, b: &Side) -> String {
-    let common = || a.judges.iter().filter(|name| b.judges.contains(name));
+    // One name for two judges does not help: it is what was refused.
+    let refused = |name: &str| [a, b].iter().all(|side| side.view.label.judge == name);
+    let common = || a.judges.iter().filter(|name| b.judges.contains(name) && !refused(name));
     if let Some(judge) = common().find(|name| *name != EXACT).or_else(|| common().next()) {
         return format!("`--judge {judge}` compares both by a judge that they have in common; ");
     }

@@ -10,6 +10,10 @@ use super::view::{Had, RunView};
 use super::{ReportOptions, ablation, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
+/// What a score is where tasks were tried in several variants.
+const POOLED: &str = "a task is the mean over its variants in `overall`, in what had been, and in \
+    all groups but `by_variant` and `by_factor`; `by_variant.full` is the suite as it is";
+
 /// Returns the report of a run.
 #[must_use]
 pub fn json(view: &RunView, options: &ReportOptions) -> Value {
@@ -53,6 +57,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     });
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
+    }
+    if view.mixes_variants() {
+        report["label"]["several_variants"] = json!(POOLED);
     }
     if let Some(ablation) = ablation::value(view) {
         report["ablation"] = ablation;

@@ -213,7 +213,7 @@ fn verdicts_that_were_replaced_were_paid_for() {
 #[test]
 fn every_k_is_for_ten_tasks_or_more() {
     let mut view = twelve();
-    for trial in view.trials.iter_mut().filter(|trial| trial.id.task < "ds-03".to_owned()) {
+    for trial in view.trials.iter_mut().filter(|trial| trial.id.task.as_str() < "ds-03") {
         trial.task.scenario = Scenario::DataAnalysis;
     }
     for trial in view.trials.iter_mut().skip(30).filter(|trial| trial.id.k == 3) {
