@@ -273,7 +273,7 @@ async fn what_another_judge_left_is_judged_by_it() {
     let again = format!("the same `wildgym rejudge` command, with judge `{name}`, judges what");
     assert!(ran.err.contains(&again), "{}", ran.err);
     for out in [ran.out, place.wildgym(&["report", "runs/r", "--judge", &name]).out] {
-        assert!(out.contains("wildgym rejudge runs/r --judge-model …\n"), "{out}");
+        assert!(out.contains("wildgym rejudge runs/r …\n"), "{out}");
         assert!(!out.contains("wildgym resume"), "that asks another judge: {out}");
     }
 }

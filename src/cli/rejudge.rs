@@ -39,7 +39,6 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let config = store.config()?;
     let judged = judge_of(args, &config)?;
-    let other = (judged.name != config.judge.name).then_some(judged.name.as_str());
     let lock = store.lock()?;
     let left = Left::find(&store, &config, &judged.name, args.all)?;
     let summary = if left.to_judge.is_empty() {
@@ -59,6 +58,7 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
         say(&format!("\nstopped; go on with the same command on `{}`", store.root()));
         return Ok(Code::Interrupted);
     }
+    let other = view.label.other_judge.then_some(judged.name.as_str());
     start::say_unjudged(&summary, store.root().as_str(), other);
     Ok(report::code(&view))
 }

@@ -158,9 +158,9 @@ fn next_steps(view: &RunView, page: Page) -> String {
 /// was asked by, for only that has its endpoint.
 fn ask_again(view: &RunView, page: Page) -> String {
     let (run, judge) = (visible(&view.label.run), visible(&view.label.judge));
-    let flag = if judge == EXACT { "--judge exact" } else { "--judge-model …" };
+    let flag = if judge == EXACT { "--judge exact" } else { "…" };
     let command = format!("wildgym rejudge {run} {flag}");
-    let what = format!("the same command as before, for judge `{judge}`, judges what is left");
+    let what = format!("with the flags as before: judge `{judge}` judges what is left");
     format!("  {}\n    {what}\n", page.bold(&command))
 }
 

@@ -359,8 +359,8 @@ fn who_judges_what_is_left_is_named() {
     assert!(exact.contains("wildgym rejudge runs/try --judge exact\n"), "{exact}");
     view.label.judge = "llm-j-v1-0123".into();
     let model = show(&view, 80, false);
-    assert!(model.contains("wildgym rejudge runs/try --judge-model …\n"), "{model}");
-    assert!(model.contains("for judge `llm-j-v1-0123`, judges what is left"), "{model}");
+    assert!(model.contains("wildgym rejudge runs/try …\n"), "{model}");
+    assert!(model.contains("judge `llm-j-v1-0123` judges what is left"), "{model}");
     assert!(!model.contains("resume"), "the run's own judge is not meant: {model}");
     view.trials[35].attempts.clear();
     let text = show(&view, 80, false);
