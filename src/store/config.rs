@@ -15,6 +15,9 @@ use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 use super::{Blobs, StoreError};
 use crate::record::FORMAT;
 
+/// Most trials that a run may plan: what lists them all must have room for them.
+const MOST_TRIALS: u64 = 10_000_000;
+
 /// The contents of `run.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -205,6 +208,7 @@ impl JudgeConfig {
 impl RunConfig {
     pub(super) fn write(&self, root: &Utf8Path) -> Result<(), StoreError> {
         let path = root.join("run.toml");
+        self.check(&path)?;
         let text = toml::to_string(self).map_err(|error| StoreError::Corrupt {
             path: path.clone(),
             line: 0,
@@ -233,7 +237,36 @@ impl RunConfig {
         if version.format > FORMAT {
             return Err(StoreError::Newer { path, found: version.format, known: FORMAT });
         }
-        toml::from_str(&text).map_err(|error| corrupt(&error))
+        let config: Self = toml::from_str(&text).map_err(|error| corrupt(&error))?;
+        config.check(&path)?;
+        Ok(config)
+    }
+
+    /// Refuses names that would lead out of the run's directory, for a run may come from
+    /// somebody else, and a plan that nothing could hold.
+    fn check(&self, path: &Utf8Path) -> Result<(), StoreError> {
+        let corrupt =
+            |reason| Err(StoreError::Corrupt { path: path.to_owned(), line: 0, reason });
+        let Plan { tasks, variants, k, .. } = &self.plan;
+        let names = [("judge.name", &self.judge.name)]
+            .into_iter()
+            .chain(self.conditions.keys().map(|name| ("conditions", name)))
+            .chain(tasks.iter().map(|name| ("plan.tasks", name)));
+        for (field, name) in names {
+            if let Some(why) = unfit(name) {
+                return corrupt(format!("`{field}`: {name:?} cannot name a file: {why}"));
+            }
+        }
+        let cells = [self.conditions.len(), tasks.len(), variants.len()];
+        let trials =
+            cells.iter().fold(u64::from(*k), |all, &n| all.saturating_mul(n as u64));
+        if trials > MOST_TRIALS {
+            return corrupt(format!(
+                "`plan.k`: with {k} there are up to {trials} trials, and a run has at most \
+                 {MOST_TRIALS}"
+            ));
+        }
+        Ok(())
     }
 
     /// Reads what judges and reports need of the tasks.
@@ -245,4 +278,19 @@ impl RunConfig {
             reason: error.to_string(),
         })
     }
+}
+
+/// Says why a name cannot be that of a file or folder in a run; none where it can. What
+/// begins with a dot is hidden, or leads upwards.
+fn unfit(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        return Some("it is empty");
+    }
+    if name.starts_with('.') {
+        return Some("it begins with a dot");
+    }
+    if name.contains(['/', '\\']) {
+        return Some("it has a path separator");
+    }
+    name.chars().any(char::is_control).then_some("it has a control character")
 }
