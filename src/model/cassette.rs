@@ -257,10 +257,9 @@ impl Cassette {
             // What cannot be taken back is passed over once another session has ended well.
             let _kept = match before {
                 0 => fs::remove_file(path),
-                before => fs::File::options()
-                    .write(true)
-                    .open(path)
-                    .and_then(|file| file.set_len(before)),
+                before => {
+                    fs::File::options().write(true).open(path).and_then(|file| file.set_len(before))
+                }
             };
         }
     }
@@ -302,13 +301,11 @@ impl Cassette {
     pub(super) fn reel(&self, trial: &str, attempt: u32, role: &str) -> Arc<Reel> {
         let path = self.shelf.root.join("trials").join(place(trial, attempt, role));
         let mut places = self.reels.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = places
-            .entry(path.clone())
-            .or_insert_with(|| Place {
-                aside: is_aside(trial),
-                position: Arc::default(),
-                reel: Weak::new(),
-            });
+        let entry = places.entry(path.clone()).or_insert_with(|| Place {
+            aside: is_aside(trial),
+            position: Arc::default(),
+            reel: Weak::new(),
+        });
         entry.reel.upgrade().unwrap_or_else(|| {
             let (common, position) = (Arc::clone(&self.shelf), Arc::clone(&entry.position));
             let new = Arc::new(Reel::new(common, path, (trial, attempt, role), position));
