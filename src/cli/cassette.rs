@@ -113,6 +113,9 @@ impl From<CassetteError> for Failure {
             }
             CassetteError::Busy(_) => Some("wait for that process, or record into a new directory"),
             CassetteError::Irregular(_) => Some("put what it names in its place, or take it out"),
+            CassetteError::Unknown { known, .. } if known.is_empty() => {
+                Some("record into it first, with `--record-models`")
+            }
             CassetteError::Unknown { .. } => {
                 Some("name the agent and the model that were recorded, with `--model NAME`")
             }

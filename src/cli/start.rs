@@ -143,6 +143,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     let summary = summary?;
     let code = report::apart(&store, shown.json)?;
     if code == Code::Interrupted {
+        say(&format!("\nstopped; print the table by `wildgym report {root}`"));
         return Ok(code);
     }
     cassette::report(cassette.as_ref());
