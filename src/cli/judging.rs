@@ -334,6 +334,9 @@ pub(super) fn checked(
     let done = runtime.block_on(first.preflight());
     runtime.shutdown_timeout(Duration::ZERO);
     done.map_err(|error| {
+        if let Some(cassette) = cassette {
+            cassette.forget_asides();
+        }
         Failure::usage(format!("the judge failed its first questions: {error}")).hint(
             "check `--judge-model`, `--judge-base-url` and the key, or take another judge; \
              `--judge exact` needs none",

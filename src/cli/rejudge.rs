@@ -5,11 +5,13 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::cassette::{self, CassetteArgs};
 use super::judging::{self, JudgeArgs};
 use super::progress::Progress;
 use super::start::{self, Shown};
 use super::{Code, Failure, report, say};
 use crate::judge::Judge;
+use crate::model::Cassette;
 use crate::runner::{self, Left, Rejudge, Summary};
 use crate::store::{JudgeConfig, RunConfig, Store};
 
@@ -32,6 +34,9 @@ pub(super) struct RejudgeArgs {
     all: bool,
 
     #[command(flatten)]
+    cassette: CassetteArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
@@ -40,6 +45,10 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
     let config = store.config()?;
     let judged = judge_of(args, &config)?;
     let lock = store.lock()?;
+    let cassette = args.cassette.open()?;
+    if let Some(cassette) = &cassette {
+        cassette.claim(&config.created.to_string());
+    }
     let left = Left::find(&store, &config, &judged.name, args.all)?;
     let summary = if left.to_judge.is_empty() {
         if !args.shown.quiet {
@@ -48,18 +57,19 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
         Summary::default()
     } else {
         judging::check_questions(&store, &config, &judged)?;
-        let judge = judging::checked(&judged, None)?;
-        work(args, &store, config, judge, &judged, left)?
+        let judge = judging::checked(&judged, cassette.as_ref())?;
+        work(args, &store, (config, cassette.clone()), judge, &judged, left)?
     };
     drop(lock);
     let view = report::view_by(&store, Some(&judged.name))?;
     report::print(&view, args.shown.json);
+    cassette::report(cassette.as_ref());
     if summary.interrupted {
         say(&format!("\nstopped; go on with the same command on `{}`", store.root()));
         return Ok(Code::Interrupted);
     }
     let other = view.label.other_judge.then_some(judged.name.as_str());
-    start::say_unjudged(&summary, store.root().as_str(), other);
+    start::say_unjudged(&summary, store.root().as_str(), other, cassette.as_ref());
     Ok(report::code(&view))
 }
 
@@ -77,7 +87,7 @@ fn judge_of(args: &RejudgeArgs, config: &RunConfig) -> Result<JudgeConfig, Failu
 fn work(
     args: &RejudgeArgs,
     store: &Store,
-    config: RunConfig,
+    (config, cassette): (RunConfig, Option<Arc<Cassette>>),
     judge: Judge,
     judged: &JudgeConfig,
     left: Left,
@@ -99,7 +109,8 @@ fn work(
         .enable_all()
         .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let summary = runtime.block_on(async { runner::rejudge(rejudge, start::listen(None)).await });
+    let summary =
+        runtime.block_on(async { runner::rejudge(rejudge, start::listen(cassette)).await });
     runtime.shutdown_background();
     progress.finish();
     Ok(summary?)

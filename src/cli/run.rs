@@ -234,6 +234,9 @@ pub(super) fn begin(
     let cassette = args.cassette.open()?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
+        if agent.1.model.is_some() {
+            cassette.refuse_unknown(&agent.0)?;
+        }
     }
     start::check_model(&agent.1, cassette.as_ref())?;
     let judged = args.judge.config(agent.1.model.as_ref())?;

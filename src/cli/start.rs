@@ -142,6 +142,10 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     runtime.shutdown_background();
     let summary = summary?;
     let code = report::apart(&store, shown.json)?;
+    if code == Code::Interrupted {
+        say(&format!("\nstopped; print the table by `wildgym report {root}`"));
+        return Ok(code);
+    }
     cassette::report(cassette.as_ref());
     if summary.gave_up {
         say(&format!(
@@ -150,7 +154,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         ));
     }
     if !summary.interrupted {
-        say_unjudged(&summary, root.as_str(), None);
+        say_unjudged(&summary, root.as_str(), None, cassette.as_ref());
     }
     if summary.interrupted {
         say(&format!("\nstopped; go on with `wildgym resume {root}`"));
@@ -163,7 +167,12 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
 ///
 /// `other` is the judge's name where it is not the run's own: only the command that named
 /// it asks it again.
-pub(super) fn say_unjudged(summary: &Summary, root: &str, other: Option<&str>) {
+pub(super) fn say_unjudged(
+    summary: &Summary,
+    root: &str,
+    other: Option<&str>,
+    cassette: Option<&Arc<Cassette>>,
+) {
     if summary.unjudged == 0 {
         return;
     }
@@ -172,8 +181,12 @@ pub(super) fn say_unjudged(summary: &Summary, root: &str, other: Option<&str>) {
         1 => (1, "answer"),
         count => (count, "answers"),
     };
+    let lasting = match cassette {
+        Some(cassette) if !cassette.is_replayed() => " with the same `--record-models`",
+        Some(_) | None => "",
+    };
     let again = match other {
-        None => format!("`wildgym rejudge {root}`"),
+        None => format!("`wildgym rejudge {root}`{lasting}"),
         Some(judge) => format!("the same `wildgym rejudge` command, with judge `{judge}`,"),
     };
     say(&format!(
