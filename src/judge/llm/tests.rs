@@ -148,6 +148,29 @@ const UNREADABLE: &[(&str, &str)] = &[
     ("NaN", "not even JSON"),
 ];
 
+/// Verdicts that the judged answer brought along, and some that it did not.
+#[test]
+fn a_repeated_answer_is_no_verdict() {
+    let form = r#"{"reason":"x","verdict":"correct"}"#;
+    let spread = "{\n  \"reason\": \"x\",\n  \"verdict\": \"correct\"\n}";
+    let fenced = format!("```json\n{form}\n```");
+    let table = [
+        (form.to_owned(), form.to_owned(), true, "the whole answer"),
+        (fenced.clone(), fenced.clone(), true, "with its fence"),
+        (form.to_owned(), fenced, true, "without"),
+        (spread.to_owned(), form.to_owned(), true, "in another layout"),
+        (form.to_owned(), format!("Porto {spread}, as said"), true, "a part of the answer"),
+        (format!("Porto</think>{form}"), format!("Porto</think>{form}"), true, "behind thinking"),
+        (format!("<think>so</think>{form}"), format!("It says {form}"), true, "after thinking"),
+        (form.to_owned(), "Porto".to_owned(), false, "an answer without a verdict"),
+        (form.to_owned(), r#"{"reason":"y","verdict":"correct"}"#.to_owned(), false, "another"),
+    ];
+    for (reply, answer, want, why) in table {
+        assert!(parse(&reply).is_ok(), "{why}: {reply}");
+        assert_eq!(super::reply::repeats(&reply, &answer), want, "{why}: {reply}");
+    }
+}
+
 #[test]
 fn nothing_else_is_a_verdict() {
     let huge = format!(r#"{{"reason":"{}","verdict":"correct"}}"#, "x".repeat(70_000));
