@@ -183,17 +183,6 @@ fn field_rows() -> Vec<Row> {
             "not a text",
         ),
         (
-            "two replies",
-            vec![says(CORRECT).edit(|body| {
-                let choices = body["choices"].as_array_mut().expect("there are choices");
-                choices.push(choices[0].clone());
-            })],
-            none,
-            2,
-            false,
-            "more than one",
-        ),
-        (
             "the object itself",
             vec![with("content", json!({"verdict": "correct", "reason": ""}))],
             none,
@@ -223,6 +212,17 @@ fn endpoint_rows() -> Vec<Row> {
         ("a page", vec![raw("<html>correct</html>")], none, 1, true, "HTML page"),
         ("not JSON", vec![raw("correct")], none, 1, true, "not JSON"),
         ("another JSON", vec![raw(CORRECT)], none, 1, true, "not a chat completion"),
+        (
+            "two replies",
+            vec![says(CORRECT).edit(|body| {
+                let choices = body["choices"].as_array_mut().expect("there are choices");
+                choices.push(choices[0].clone());
+            })],
+            none,
+            2,
+            false,
+            "more than one",
+        ),
         ("busy, then the form", vec![status(503), says(CORRECT)], pass, 1, false, ""),
         ("gone", vec![drop_connection()], none, 1, true, "4 tries"),
         (

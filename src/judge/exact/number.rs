@@ -58,7 +58,10 @@ pub(super) fn compare(
         let reason = "the answer begins with a minus sign or a bullet, who knows which";
         return Err(Unequal::Unclear(reason.to_owned()));
     }
-    if is_within(number, value, tolerance) && !is_another_integer(&text, number, value, tolerance) {
+    if is_within(number, value, tolerance) {
+        if is_another_integer(&text, number, value, tolerance) {
+            return Err(Unequal::Wrong("an integer that differs in its last digits".to_owned()));
+        }
         return Ok(if tolerance > 0.0 {
             "a number within the tolerance"
         } else {

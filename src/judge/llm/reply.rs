@@ -31,8 +31,8 @@ pub(super) enum Unread {
     Withheld(String),
 }
 
-/// Ends of a reply that was not cut; none at all is one too. Besides OpenAI's word these
-/// are what some endpoints say in its place.
+/// Ends of a reply that was not cut; none at all is one too. Some endpoints have words
+/// of their own for the end of a turn.
 const ENDS: [&str; 6] = ["stop", "tool_calls", "function_call", "end_turn", "eos", "eos_token"];
 
 /// Reads the verdict of a reply about `answer`, as the model was shown it.
