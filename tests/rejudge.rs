@@ -72,7 +72,7 @@ async fn a_run_is_judged_by_a_model() {
     assert_ne!(report["label"]["judge_note"], "exact only: lower bound");
     assert!(ran.err.contains(&format!("judge {name}")), "{}", ran.err);
     assert_eq!(of_role(&server, false), 8, "one round a trial");
-    assert_eq!(of_role(&server, true), 2 + 8 * 2, "two first questions, two votes that agree");
+    assert_eq!(of_role(&server, true), 3 + 8 * 2, "three first questions, two votes that agree");
     assert_eq!(server.violations(), Vec::<String>::new());
 
     let run = place.path().join("runs/r");
@@ -107,7 +107,7 @@ async fn a_run_is_judged_by_a_model() {
     assert_eq!(nothing.code, Some(0), "nothing is left, nobody is asked: {}", nothing.err);
     let resumed = place.wildgym(&["resume", "runs/r", "-q"]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.err);
-    assert_eq!(of_role(&server, true), 2 + 8 * 2);
+    assert_eq!(of_role(&server, true), 3 + 8 * 2);
 }
 
 /// The judge's endpoint dies in the middle of a run: every outcome is kept, and judging it
@@ -115,8 +115,8 @@ async fn a_run_is_judged_by_a_model() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_judge_loses_no_outcome() {
     let acting = ScriptedServer::start(agent).await;
-    // Two first questions and two verdicts, then silence.
-    let script = |r: &Request| if r.number <= 4 { judge(r) } else { hang() };
+    // Three first questions and two verdicts, then silence.
+    let script = |r: &Request| if r.number <= 5 { judge(r) } else { hang() };
     // A runtime of its own, so that its connections die with it as those of a process do.
     let life = tokio::runtime::Runtime::new().unwrap();
     let dying = life.spawn(ScriptedServer::start(script)).await.unwrap();
@@ -124,7 +124,7 @@ async fn a_dead_judge_loses_no_outcome() {
     let suite = place.suite(8);
     let more = ["--judge-model", "j", "--judge-base-url", &judge_url, "-k", "2", "--name", "r"];
     let mut child = place.start(&Place::asking(&suite, &url, &more));
-    while of_role(&dying, true) < 6 || of_role(&acting, false) < 16 {
+    while of_role(&dying, true) < 7 || of_role(&acting, false) < 16 {
         assert!(child.try_wait().unwrap().is_none(), "the run waits for its judge");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -156,7 +156,7 @@ async fn a_dead_judge_loses_no_outcome() {
     assert_eq!(done.code, Some(0), "{}", done.err);
     let trials = &done.json()["trials"];
     assert_eq!((&trials["pass"], &trials["fail"]), (&json!(8), &json!(8)), "{trials}");
-    assert_eq!(of_role(&mended, true), 2 + 14, "what had a verdict is not asked again");
+    assert_eq!(of_role(&mended, true), 3 + 14, "what had a verdict is not asked again");
     assert_eq!(of_role(&mended, false), 0, "no agent is called");
     assert_eq!(of_role(&acting, false), 16, "no agent is called");
     assert_eq!(transcripts(&run), before, "no transcript is touched");
@@ -180,16 +180,16 @@ async fn another_judge_judges_the_same_run() {
     assert_eq!(judged.code, Some(0), "{}", judged.err);
     assert_eq!(judged.json()["trials"]["pass"], 2);
     let name = judged.json()["label"]["judge"].as_str().unwrap().to_owned();
-    assert_eq!((of_role(&server, true), of_role(&server, false)), (2 + 4, 4));
+    assert_eq!((of_role(&server, true), of_role(&server, false)), (3 + 4, 4));
     let again = place.wildgym(&by);
     assert_eq!(again.json(), judged.json());
     assert!(again.err.contains("has a verdict on every answer"), "{}", again.err);
-    assert_eq!(of_role(&server, true), 2 + 4, "what it has judged is not asked again");
+    assert_eq!(of_role(&server, true), 3 + 4, "what it has judged is not asked again");
     let anew = place.wildgym(&[&by[..], &["--all"]].concat());
     for what in ["trials", "scores"] {
         assert_eq!(anew.json()[what], judged.json()[what]);
     }
-    assert_eq!(of_role(&server, true), 2 * (2 + 4));
+    assert_eq!(of_role(&server, true), 2 * (3 + 4));
 
     let run = place.path().join("runs/r");
     let stored: Vec<(String, usize)> =
@@ -335,9 +335,9 @@ async fn the_environment_may_name_the_judge() {
     let (place, url) = (Place::new(), server.base_url());
     let suite = place.suite(2);
     for (args, judge, asked) in [
-        (&["--name", "a", "-q", "--json"][..], "llm-env-judge-v1-", 2 + 2),
-        (&["--name", "b", "-q", "--json", "--judge", "auto"], "llm-env-judge-v1-", 2 + 2),
-        (&["--name", "c", "-q", "--json", "--judge-model", "own"], "llm-own-v1-", 2 + 2),
+        (&["--name", "a", "-q", "--json"][..], "llm-env-judge-v1-", 3 + 2),
+        (&["--name", "b", "-q", "--json", "--judge", "auto"], "llm-env-judge-v1-", 3 + 2),
+        (&["--name", "c", "-q", "--json", "--judge-model", "own"], "llm-own-v1-", 3 + 2),
         (&["--name", "d", "-q", "--json", "--judge", "exact"], "exact", 0),
     ] {
         let before = of_role(&server, true);

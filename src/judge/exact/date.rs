@@ -2,7 +2,8 @@
 //!
 //! Year, month and day must all be there. `03/04/2014` could be March or April, so it
 //! passes for neither; where both readings are one date, or only one is a date at all,
-//! it is read. Years of two digits are not read.
+//! it is read. Years of two digits are not read. A day of the week may stand beside a date,
+//! and has to be the right one.
 
 use jiff::civil::Date;
 
@@ -37,6 +38,9 @@ pub(super) fn compare(given: &str, value: Date) -> Result<&'static str, Unequal>
         [] => {
             let reason = "the answer is not a date with year, month and day";
             Err(Unequal::Unclear(reason.to_owned()))
+        }
+        [date] if contradicts(&key(given), *date) => {
+            Err(Unequal::Unclear(format!("{date} is another day of the week")))
         }
         [date] if *date == value => Ok("the same date"),
         [date] => Err(Unequal::Wrong(format!("{date} is another date"))),
@@ -85,10 +89,9 @@ fn date((year, month, day): (i32, i32, i32)) -> Option<Date> {
 
 /// Takes a text apart; `None` when something in it has no place in a date.
 fn pieces(text: &str) -> Option<Vec<Piece>> {
-    let separates = |letter: char| letter.is_whitespace() || "-/.,年月日号號".contains(letter);
     let mut pieces = Vec::new();
-    for word in text.split(separates).filter(|word| !word.is_empty()) {
-        if FILLERS.contains(&word) || is_name(word, &WEEKDAYS).is_some() || is_weekday_zh(word) {
+    for word in words(text) {
+        if FILLERS.contains(&word) || weekday(word).is_some() {
             continue;
         }
         pieces.push(piece(word)?);
@@ -117,8 +120,26 @@ fn is_name(word: &str, names: &[&str]) -> Option<usize> {
     names.iter().position(|name| word.len() >= 3 && name.starts_with(word))
 }
 
-fn is_weekday_zh(word: &str) -> bool {
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let separates = |letter: char| letter.is_whitespace() || "-/.,年月日号號".contains(letter);
+    text.split(separates).filter(|word| !word.is_empty())
+}
+
+/// Returns whether a text names a day of the week on which the date does not fall.
+fn contradicts(text: &str, date: Date) -> bool {
+    let day = usize::try_from(date.weekday().to_monday_zero_offset()).ok();
+    words(text).filter_map(weekday).any(|named| Some(named) != day)
+}
+
+/// Returns the day of the week that a word names, from 0 for Monday.
+fn weekday(word: &str) -> Option<usize> {
     let day = word.strip_prefix("星期").or_else(|| word.strip_prefix("周"));
-    // The last character of `星期日` has been taken for a separator.
-    day.is_some_and(|day| ["", "一", "二", "三", "四", "五", "六", "天"].contains(&day))
+    let chinese = day.and_then(|day| {
+        // The last character of `星期日` has been taken for a separator.
+        if day.is_empty() || day == "天" {
+            return Some(6);
+        }
+        ["一", "二", "三", "四", "五", "六"].iter().position(|name| *name == day)
+    });
+    chinese.or_else(|| is_name(word, &WEEKDAYS))
 }

@@ -20,31 +20,52 @@ pub(super) fn compare(
 ) -> Result<&'static str, Unequal> {
     let want: Vec<String> = value.iter().map(|item| key(item)).collect();
     let given = key_keeping_lines(given);
-    let splits: Vec<Vec<String>> = SEPARATORS
+    let splits: Vec<Split> = SEPARATORS
         .iter()
         .flat_map(|marks| [split(&given, marks, false), split(&given, marks, true)])
         .collect();
-    if splits.contains(&want) {
-        return Ok("the same items in the same order");
-    }
     let sorted = |items: &[String]| {
         let mut items = items.to_vec();
         items.sort();
         items
     };
-    if splits.iter().any(|items| sorted(items) == sorted(&want)) {
-        if ordered {
-            return Err(Unequal::Wrong("the items are right, their order is not".to_owned()));
-        }
+    let mut same = splits.iter().filter(|split| sorted(&split.items) == sorted(&want)).peekable();
+    if same.peek().is_none() {
+        return Err(Unequal::Unclear(difference(&splits, &want)));
+    }
+    if !ordered {
         return Ok("the same items");
     }
-    Err(Unequal::Unclear(difference(&splits, &want)))
+    if same.clone().any(Split::has_own_order) {
+        let reason = "the items have numbers that are not 1, 2, 3 and so on in this order";
+        return Err(Unequal::Unclear(reason.to_owned()));
+    }
+    if same.any(|split| split.items == want) {
+        return Ok("the same items in the same order");
+    }
+    Err(Unequal::Wrong("the items are right, their order is not".to_owned()))
+}
+
+/// An answer taken apart.
+struct Split {
+    items: Vec<String>,
+    /// The number before each item, where there is one.
+    numbers: Vec<Option<usize>>,
+}
+
+impl Split {
+    /// Returns whether the items carry numbers that say another order than the one they
+    /// stand in, or none that can be followed.
+    fn has_own_order(&self) -> bool {
+        let any = self.numbers.iter().any(Option::is_some);
+        any && (1..).zip(&self.numbers).any(|(place, number)| *number != Some(place))
+    }
 }
 
 /// Says what is missing and what is too much in the reading that fits best.
-fn difference(splits: &[Vec<String>], want: &[String]) -> String {
+fn difference(splits: &[Split], want: &[String]) -> String {
     let hits = |items: &Vec<String>| want.iter().filter(|item| items.contains(item)).count();
-    let best = splits.iter().max_by_key(|items| hits(items));
+    let best = splits.iter().map(|split| &split.items).max_by_key(|items| hits(items));
     let found = best.map_or(0, hits);
     let items = best.map_or(0, Vec::len);
     format!("{found} of the {} items are named, among {items} in the answer", want.len())
@@ -56,7 +77,7 @@ fn key_keeping_lines(given: &str) -> String {
     if folded.trim().contains('\n') { folded } else { key(given) }
 }
 
-fn split(given: &str, marks: &[char], at_and: bool) -> Vec<String> {
+fn split(given: &str, marks: &[char], at_and: bool) -> Split {
     let mut items: Vec<&str> = given.split(marks).collect();
     if at_and {
         for and in ANDS {
@@ -68,15 +89,28 @@ fn split(given: &str, marks: &[char], at_and: bool) -> Vec<String> {
             .map(|item| item.trim_start().strip_prefix("and ").unwrap_or(item))
             .collect();
     }
-    items.into_iter().map(|item| key(unnumbered(item))).filter(|item| !item.is_empty()).collect()
+    let (numbers, items) = items
+        .into_iter()
+        .map(|item| {
+            let (number, item) = numbered(item);
+            (number, key(item))
+        })
+        .filter(|(_, item)| !item.is_empty())
+        .unzip();
+    Split { items, numbers }
 }
 
 /// Takes away a bullet, or a number such as `1.`, `2)` or `(3)`.
-fn unnumbered(item: &str) -> &str {
+pub(super) fn unnumbered(item: &str) -> &str {
+    numbered(item).1
+}
+
+/// Returns the number before an item, and the item without it or its bullet.
+fn numbered(item: &str) -> (Option<usize>, &str) {
     let item = item.trim();
     for bullet in ["- ", "* ", "• ", "· ", "+ "] {
         if let Some(rest) = item.strip_prefix(bullet) {
-            return rest;
+            return (None, rest);
         }
     }
     let rest = item.strip_prefix('(').unwrap_or(item);
@@ -84,5 +118,8 @@ fn unnumbered(item: &str) -> &str {
     let digits = rest.len() - after.len();
     let text = after.strip_prefix(['.', ')', '、']).filter(|_| (1..=2).contains(&digits));
     // `3.5` is a number, not the third item.
-    text.filter(|text| !text.starts_with(|letter: char| letter.is_ascii_digit())).unwrap_or(item)
+    match text.filter(|text| !text.starts_with(|letter: char| letter.is_ascii_digit())) {
+        Some(text) => (rest[..digits].parse().ok(), text),
+        None => (None, item),
+    }
 }

@@ -12,6 +12,7 @@ mod candidates;
 mod date;
 mod list;
 mod number;
+mod places;
 mod text;
 
 use wildgym_tasks::{Answer, AnswerKind};
@@ -70,13 +71,19 @@ pub(super) fn compare(answer: &Answer, given: &str) -> Result<&'static str, Uneq
     if key.is_empty() {
         return Err(Unequal::Wrong("the answer is empty".to_owned()));
     }
-    if forms.iter().any(|form| text::key(form) == key) {
-        return Ok("equals the reference or an accepted form");
+    let doubt = text::doubt(given);
+    let equal = forms.iter().filter(|form| text::key(form) == key);
+    match (equal.map(|form| text::doubt(form)).collect::<Vec<_>>().as_slice(), doubt) {
+        ([], _) => {}
+        (of_forms, doubt) if doubt.is_none() || of_forms.contains(&doubt) => {
+            return Ok("equals the reference or an accepted form");
+        }
+        (_, doubt) => return Err(Unequal::Unclear(doubt.unwrap_or_default().to_owned())),
     }
     if let Some(reason) = lists_candidates(answer, given) {
         return Err(Unequal::Wrong(reason));
     }
-    match &answer.kind {
+    let compared = match &answer.kind {
         AnswerKind::Text { .. } => {
             Err(Unequal::Unclear("differs from the reference and all accepted forms".into()))
         }
@@ -85,6 +92,10 @@ pub(super) fn compare(answer: &Answer, given: &str) -> Result<&'static str, Uneq
         }
         AnswerKind::Date { value } => date::compare(given, *value),
         AnswerKind::List { value, ordered } => list::compare(given, value, *ordered),
+    };
+    match (compared, doubt) {
+        (Ok(_) | Err(Unequal::Wrong(_)), Some(doubt)) => Err(Unequal::Unclear(doubt.to_owned())),
+        (compared, _) => compared,
     }
 }
 

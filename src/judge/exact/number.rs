@@ -13,10 +13,11 @@
 //! | `1万2`, `1,48,25`, `½`, `5–6` | nothing | ambiguous, or not one number |
 //!
 //! A percent sign is ignored where no other unit is declared: `12.5 %` is 12.5. Any other
-//! unit than the declared one fails, since five miles are not five kilometres.
+//! unit than the declared one fails, since five miles are not five kilometres. With a
+//! tolerance of zero, integers are equal to the last digit, however large.
 
 use super::Unequal;
-use super::text::key;
+use super::text::{folded, key};
 
 /// Spellings of common units, so that a declared `EUR` also covers `€`.
 const UNITS: [&[&str]; 7] = [
@@ -53,7 +54,14 @@ pub(super) fn compare(
 ) -> Result<&'static str, Unequal> {
     let text = key(given);
     let Some(number) = read(&text, unit) else { return Err(unreadable(&text, unit, tolerance)) };
+    if text.starts_with("- ") {
+        let reason = "the answer begins with a minus sign or a bullet, who knows which";
+        return Err(Unequal::Unclear(reason.to_owned()));
+    }
     if is_within(number, value, tolerance) {
+        if is_another_integer(&text, number, value, tolerance) {
+            return Err(Unequal::Wrong("an integer that differs in its last digits".to_owned()));
+        }
         return Ok(if tolerance > 0.0 {
             "a number within the tolerance"
         } else {
@@ -61,23 +69,49 @@ pub(super) fn compare(
         });
     }
     let reason = format!("{number} is another number, or outside of the tolerance");
+    let fits = |number| is_within(number, value, tolerance);
     // What a scale or a percent sign stands for is not for arithmetic where the unit has a
     // scale itself (`3.5 million` of `million EUR`), or is missing (`12.5 %` is 0.125).
     let scaled_unit =
         unit.is_some_and(|unit| SCALES.iter().any(|(word, _)| key(unit).contains(word)));
-    let percent = ["%", "percent", "百分之"].iter().any(|sign| text.contains(sign));
-    let percent = percent && unit.is_none();
-    if scaled_unit || (percent && is_within(number / 100.0, value, tolerance)) {
+    let percent = unit.is_none() && is_percent(&text);
+    // Nor what a bare fraction means where percent are asked for (0.125 is 12.5 %).
+    let fraction = unit.is_some_and(|unit| is_percent(&key(unit))) && !is_percent(&text);
+    // In a balance, `(5)` is -5.
+    let balance = folded(given).contains('(') && fits(-number);
+    let scaled = (percent && fits(number / 100.0)) || (fraction && fits(number * 100.0));
+    if scaled_unit || scaled || balance {
         return Err(Unequal::Unclear(reason));
     }
     Err(Unequal::Wrong(reason))
 }
 
+fn is_percent(text: &str) -> bool {
+    UNITS[0].iter().any(|sign| text.contains(sign))
+}
+
 /// Returns whether two numbers differ by at most `tolerance`, give or take the rounding
-/// of decimal fractions in binary (`0.4` is within `0.1` of `0.3`).
+/// of decimal fractions in binary (`0.4` is within `0.1` of `0.3`), of which integers have
+/// none.
 fn is_within(number: f64, value: f64, tolerance: f64) -> bool {
+    if tolerance <= 0.0 && number.fract() == 0.0 && value.fract() == 0.0 {
+        return number.total_cmp(&value).is_eq() || number.abs() + value.abs() == 0.0;
+    }
     let rounding = 4.0 * f64::EPSILON * (number.abs() + value.abs());
     (number - value).abs() <= tolerance.max(0.0) + rounding
+}
+
+/// Returns whether an integer differs from `value` only in digits that binary cannot hold,
+/// which begins beyond 2^53.
+fn is_another_integer(text: &str, number: f64, value: f64, tolerance: f64) -> bool {
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    // Where the digits alone are the number, it has no scale, exponent or fraction.
+    let alone = digits.parse::<f64>().is_ok_and(|read| is_within(read, number.abs(), 0.0));
+    let written = format!("{:.0}", value.abs());
+    tolerance <= 0.0
+        && alone
+        && value.fract() == 0.0
+        && digits.trim_start_matches('0') != written.trim_start_matches('0')
 }
 
 /// Says why a text is not one number. Different numbers side by side, and no word with

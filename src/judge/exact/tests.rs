@@ -240,6 +240,35 @@ fn numbers_with_scales_and_units() {
     check(&number(125.0, 0.0, Some("m²")), &[("125m2", "", "a unit with a digit")]);
 }
 
+/// Digits that are more than digits, and more of them than binary holds.
+#[test]
+fn numbers_that_look_like_others() {
+    check(
+        &number(25.0, 0.0, None),
+        &[
+            ("2⁵", "raised", "a power"),
+            ("②⑤", "encircled", "two items"),
+            ("25¹", "raised", "a mark of a footnote"),
+            ("- 25", "bullet", "a bullet or a minus"),
+            ("25?", "question mark", "a question"),
+            ("𝟐𝟓", "", "digits of a mathematical alphabet"),
+        ],
+    );
+    check(
+        &number(9_007_199_254_740_992.0, 0.0, None),
+        &[
+            ("9007199254740992", "", "beyond what binary holds"),
+            ("9,007,199,254,740,992.", "", "grouped"),
+            ("9007199254740993", "last digits", "the next integer"),
+            ("9007199254740970", OTHER, "within rounding"),
+        ],
+    );
+    check(
+        &number(125.0, 0.0, Some("m²")),
+        &[("125 m²", "", "a raised digit in a unit"), ("125㎡", "", "")],
+    );
+}
+
 #[test]
 fn dates() {
     let none = "not a date";
@@ -269,6 +298,9 @@ fn dates() {
             ("on the 4th of March 2014", "", "fillers"),
             ("before 4 March 2014", none, "another claim"),
             ("99999999999999999999", none, "huge"),
+            ("Monday, 4 March 2014", "another day of the week", "a contradiction"),
+            ("2014年3月4日星期日", "another day of the week", "a contradiction in Chinese"),
+            ("4 March 2014?", "question mark", "a question"),
         ],
     );
     check(
@@ -304,7 +336,9 @@ fn lists() {
             ("Lisbon, Porto", "2 of the 3 items", "one is missing"),
             ("Lisbon, Porto, Faro, Braga", named, "one too many"),
             ("Lisbon, Porto, Faro, Faro", named, "one twice"),
-            ("Lisbon, Porto or Faro", "lists candidates", "a choice"),
+            ("Lisbon, Porto or Faro", named, "a choice"),
+            ("Lisbon, Porto, Faro or Braga", "lists candidates", "a choice beside all items"),
+            ("Either order: Lisbon, Porto, Faro", named, "words"),
             ("Lisbon Porto Faro", "0 of the 3", "no marks"),
             ("", "empty", "nothing"),
         ],
@@ -314,6 +348,10 @@ fn lists() {
         &[
             ("Lisbon, Porto", "", "in order"),
             ("Porto, Lisbon", "their order is not", "out of order"),
+            ("1. Lisbon\n2. Porto", "", "numbers in order"),
+            ("2. Lisbon\n1. Porto", "have numbers", "the numbers say another order"),
+            ("2. Porto\n1. Lisbon", "have numbers", "the numbers may be meant"),
+            ("7. Lisbon\n8. Porto", "have numbers", "a part of a longer list"),
         ],
     );
     check(
@@ -328,6 +366,107 @@ fn lists() {
         &list(&["里斯本", "波尔图"], false),
         &[("波尔图与里斯本", "", "与"), ("里斯本以及波尔图", "", "以及")],
     );
+}
+
+/// Candidates, which no judge hears, and what only looks like them.
+#[test]
+fn candidates() {
+    check_candidates(
+        &text("Lisbon"),
+        &[
+            ("Lisbon or Porto", true),
+            ("Porto, or Lisbon", true),
+            ("either Lisbon or Porto", true),
+            ("Lisbon or Porto, you choose", true),
+            ("Lisbon vs Porto", true),
+            ("Lisbon vs. Porto", true),
+            ("Lisbon, Porto or Faro", true),
+            ("Lisbon; Porto", true),
+            ("- Lisbon\n- Porto", true),
+            ("Lisbon, Porto, Faro", true),
+            ("Lisbon/Porto", true),
+            ("1) Lisbon 2) Porto", true),
+            ("1. Porto\n2. Lisbon", true),
+            ("The capital is Lisbon, whether or not you count the suburbs.", false),
+            ("Either way, the town is Lisbon.", false),
+            ("Lisbon either way", false),
+            ("Lisbon (or Lisboa in Portuguese)", false),
+            ("Lisbon or, in Portuguese, Lisboa", false),
+            ("Lisbon, more or less 500,000 people", false),
+            ("Lisbon, one or two hours away", false),
+            ("Lisbon, or so they say", false),
+            ("Lisbon.\nIt is not Porto or Faro.", false),
+            ("Porto or Lisbon? It is Lisbon.", false),
+            ("Lisbon or Porto: Lisbon", false),
+            ("Lisbon\nSource: the register", false),
+            ("Lisbon, Portugal", false),
+            ("Lisbon, Portugal, Europe", false),
+            ("Lisbon, Lisbon District, Portugal", false),
+            ("Lisbon, capital, seaport", false),
+            ("Portugal/Lisbon", false),
+            ("Faro or Porto", false),
+        ],
+    );
+}
+
+#[test]
+fn candidates_of_other_kinds() {
+    let all: [(Answer, &[(&str, bool)]); 5] = [
+        (
+            text("Portland"),
+            &[
+                ("Portland, OR 97201", false),
+                ("Portland, OR, USA", false),
+                ("Portland or Salem", true),
+            ],
+        ),
+        (text("lib.rs"), &[("src/lib.rs", false), ("lib.rs; main.rs", true)]),
+        (
+            text("北京"),
+            &[
+                ("北京或上海", true),
+                ("北京还是上海", true),
+                ("要么北京，要么上海", true),
+                ("北京、上海", true),
+                ("北京／上海", true),
+                ("核对之后，答案还是北京", false),
+                ("最终还是北京", false),
+                ("不论算不算郊区或县，都是北京", false),
+                ("是北京，或许还有人叫它燕京", false),
+                ("北京或称燕京", false),
+            ],
+        ),
+        (
+            number(5.0, 0.0, Some("km")),
+            &[
+                ("5 or 6", true),
+                ("6 km; 5 km", true),
+                ("5 km or 5000 m", false),
+                ("5 or 5.0 km", false),
+            ],
+        ),
+        (
+            list(&["Ana", "Bo", "Cy"], false),
+            &[
+                ("Ana, Bo, Cy or Di", true),
+                ("Either order: Ana, Bo, Cy", false),
+                ("Ana, Bo, Cy or so", false),
+            ],
+        ),
+    ];
+    for (reference, rows) in all {
+        check_candidates(&reference, rows);
+    }
+}
+
+/// Each answer fails, and is taken for a list of candidates or not.
+fn check_candidates(reference: &Answer, rows: &[(&str, bool)]) {
+    for (given, lists) in rows {
+        let (verdict, _) = judge(reference, &Outcome::Answered, Some(given));
+        assert_eq!(verdict, Verdict::Fail, "{given:?} is not the reference");
+        let said = lists_candidates(reference, given);
+        assert_eq!(said.is_some(), *lists, "{given:?}: {said:?}");
+    }
 }
 
 #[test]

@@ -35,6 +35,34 @@ const LEAD_INS: [&str; 8] = [
     "答案是",
 ];
 
+/// Returns why a text may mean something else than its [`key`] says: a question mark at its
+/// end, or digits that are raised, lowered or encircled, which NFKC turns into plain ones
+/// (`10⁶` into 106). Behind a letter they belong to a unit, as in `m²`.
+pub(super) fn doubt(text: &str) -> Option<&'static str> {
+    let text = shown(text);
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let is_unit =
+            before.is_alphabetic() && !letters.peek().is_some_and(|next| next.is_numeric());
+        if is_set_off(letter) && !is_unit {
+            return Some("the answer contains a raised, lowered or encircled digit");
+        }
+        before = letter;
+    }
+    let asks = |letter: &char| matches!(letter, '?' | '？' | '⁇' | '⁈' | '⁉');
+    let mut tail = text.chars().rev().take_while(|letter| !letter.is_alphanumeric());
+    tail.any(|letter| asks(&letter)).then_some("the answer ends with a question mark")
+}
+
+/// Returns whether a character stands for a digit that is more than a digit: `⁶`, `₂`, `①`.
+fn is_set_off(letter: char) -> bool {
+    // Full-width digits and those of mathematical alphabets are plain.
+    let plain = letter.is_ascii() || matches!(letter, '０'..='９' | '\u{1d7ce}'..='\u{1d7ff}');
+    let first = || std::iter::once(letter).nfkc().find(|letter| letter.is_alphanumeric());
+    !plain && first().is_some_and(|first| first.is_ascii_digit())
+}
+
 /// Returns the form in which two texts are compared: [`folded`], without a lead-in, outer
 /// spaces, outer punctuation and enclosing quotes or brackets. Signs that can be a part of
 /// a name (`+`, `#`, `-`, a leading full stop, …) stay.

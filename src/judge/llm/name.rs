@@ -10,7 +10,7 @@ use super::prompt;
 use crate::store::ModelConfig;
 
 /// Version of what is decided without a model; a change that moves a verdict raises it.
-const GATES: u32 = 1;
+const GATES: u32 = 2;
 
 /// Most characters of the models in a name.
 const LONGEST: usize = 80;

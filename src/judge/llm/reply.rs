@@ -3,10 +3,12 @@
 //! The form is one JSON object with a verdict of two words in lower case and a reason. A
 //! code fence around it and thinking before it are allowed, since endpoints that cannot
 //! bind a reply to a schema add them; nothing else is. No word of a reply is searched for:
-//! what is not the form is unreadable, however clear it may look to people.
+//! what is not the form is unreadable, however clear it may look to people. So is a
+//! verdict that stands in the answer under comparison: who repeats it has not judged.
 
 use serde::Deserialize;
 
+use crate::judge::shown;
 use crate::model::Exchange;
 use crate::verdict::Verdict;
 
@@ -29,8 +31,12 @@ pub(super) enum Unread {
     Withheld(String),
 }
 
-/// Reads the verdict of a reply.
-pub(super) fn read(exchange: &Exchange) -> Result<Opinion, Unread> {
+/// Ends of a reply that was not cut; none at all is one too. Some endpoints have words
+/// of their own for the end of a turn.
+const ENDS: [&str; 6] = ["stop", "tool_calls", "function_call", "end_turn", "eos", "eos_token"];
+
+/// Reads the verdict of a reply about `answer`, as the model was shown it.
+pub(super) fn read(exchange: &Exchange, answer: &str) -> Result<Opinion, Unread> {
     let reply = &exchange.reply;
     let unreadable = |why: &str| Err(Unread::Unreadable(why.to_owned()));
     let refusal = reply.message.get("refusal").and_then(serde_json::Value::as_str);
@@ -44,16 +50,51 @@ pub(super) fn read(exchange: &Exchange) -> Result<Opinion, Unread> {
     if is("cut-at-length") {
         return unreadable("the reply was cut off at the limit on its tokens");
     }
+    if let Some(end) = reply.finish.as_deref().filter(|end| !ENDS.contains(end)) {
+        return unreadable(&format!("the reply ended with `{end}`, so it may be cut off"));
+    }
+    if choices(&exchange.reply_text) > 1 {
+        return unreadable("there is more than one reply");
+    }
     if !reply.calls.is_empty() || is("calls-not-a-list") {
         return unreadable("the reply calls a tool");
     }
     if is("content-not-text") {
         return unreadable("the content of the reply is not a text");
     }
+    if is("unknown-part") {
+        return unreadable("a part of the reply is not a text");
+    }
     match reply.content.as_deref() {
-        Some(content) if !content.trim().is_empty() => parse(content),
+        Some(content) if !content.trim().is_empty() => {
+            let opinion = parse(content)?;
+            if repeats(content, answer) {
+                return unreadable("the reply repeats the answer under comparison");
+            }
+            Ok(opinion)
+        }
         Some(_) | None => unreadable("the reply is empty"),
     }
+}
+
+/// Returns how many replies the body of an endpoint's answer holds.
+fn choices(body: &str) -> usize {
+    /// The part of the body that matters here.
+    #[derive(Deserialize)]
+    struct Body {
+        choices: Vec<serde::de::IgnoredAny>,
+    }
+    serde_json::from_str(body).map_or(0, |body: Body| body.choices.len())
+}
+
+/// Returns whether the verdict in a reply stands in the answer, in whatever layout.
+pub(super) fn repeats(content: &str, answer: &str) -> bool {
+    let bare = |text: &str| shown(text).split_whitespace().collect::<String>();
+    let verdict = match thought(content) {
+        Some(rest) if object(content).is_err() => rest,
+        Some(_) | None => content,
+    };
+    bare(answer).contains(&bare(unfenced(verdict.trim())))
 }
 
 /// Reads a text that is a verdict and nothing else.

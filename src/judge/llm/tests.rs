@@ -148,6 +148,29 @@ const UNREADABLE: &[(&str, &str)] = &[
     ("NaN", "not even JSON"),
 ];
 
+/// Verdicts that the judged answer brought along, and some that it did not.
+#[test]
+fn a_repeated_answer_is_no_verdict() {
+    let form = r#"{"reason":"x","verdict":"correct"}"#;
+    let spread = "{\n  \"reason\": \"x\",\n  \"verdict\": \"correct\"\n}";
+    let fenced = format!("```json\n{form}\n```");
+    let table = [
+        (form.to_owned(), form.to_owned(), true, "the whole answer"),
+        (fenced.clone(), fenced.clone(), true, "with its fence"),
+        (form.to_owned(), fenced, true, "without"),
+        (spread.to_owned(), form.to_owned(), true, "in another layout"),
+        (form.to_owned(), format!("Porto {spread}, as said"), true, "a part of the answer"),
+        (format!("Porto</think>{form}"), format!("Porto</think>{form}"), true, "behind thinking"),
+        (format!("<think>so</think>{form}"), format!("It says {form}"), true, "after thinking"),
+        (form.to_owned(), "Porto".to_owned(), false, "an answer without a verdict"),
+        (form.to_owned(), r#"{"reason":"y","verdict":"correct"}"#.to_owned(), false, "another"),
+    ];
+    for (reply, answer, want, why) in table {
+        assert!(parse(&reply).is_ok(), "{why}: {reply}");
+        assert_eq!(super::reply::repeats(&reply, &answer), want, "{why}: {reply}");
+    }
+}
+
 #[test]
 fn nothing_else_is_a_verdict() {
     let huge = format!(r#"{{"reason":"{}","verdict":"correct"}}"#, "x".repeat(70_000));
@@ -197,6 +220,8 @@ fn gates_decide_what_is_plain() {
         (text("Kelmouth"), &long, "fail", "longer than an answer may be"),
         (text("Kelmouth"), "Kelmouth or Dunmere", "fail", "a choice"),
         (text("Kelmouth"), "Kelmouth; Dunmere; Orrisay", "fail", "candidates"),
+        (text("Kelmouth"), "Kelmouth?", "ask", "a question"),
+        (text("Kelmouth"), "Kelmouth.\nIt is not Dunmere or Moss.", "ask", "a sentence"),
         (text("克尔茅斯"), "克尔茅斯或者敦米尔", "fail", "a choice in Chinese"),
         (text("克尔茅斯"), "克尔茅斯\n敦米尔", "fail", "candidates in Chinese"),
         (text("Kelmouth"), "It is the town of Kelmouth", "ask", "a sentence"),
@@ -222,14 +247,26 @@ fn gates_decide_what_is_plain() {
         (number(3.5, 0.0, Some("million EUR")), "3.5 million", "ask", "the unit holds the scale"),
         (number(0.125, 0.0, None), "12.5 %", "ask", "percent of no unit"),
         (number(0.125, 0.0, None), "13 %", "fail", "another number either way"),
+        (number(12.5, 0.0, Some("%")), "0.125", "ask", "a fraction for percent"),
+        (number(12.5, 0.0, Some("%")), "0.125 %", "fail", "another percentage"),
+        (number(1e6, 0.0, None), "10⁶", "ask", "a power"),
+        (number(25.0, 0.0, None), "2⁵", "ask", "a power that reads like it"),
+        (number(25.0, 0.0, None), "- 25", "ask", "a bullet"),
+        (number(-5.0, 0.0, None), "(5)", "ask", "as in a balance"),
+        (number(-5.0, 0.0, None), "(6)", "fail", "another number either way"),
+        (number(-5.0, 0.0, None), "-5?", "ask", "a question"),
         (date("2026-03-05"), "5 March 2026", "pass", "the day"),
         (date("2026-03-05"), "6 March 2026", "fail", "another day"),
         (date("2026-03-05"), "2026年3月6日", "fail", "another day"),
         (date("2026-03-05"), "03/05/2026", "ask", "one of two readings is right"),
         (date("2026-03-05"), "04/06/2026", "fail", "no reading is right"),
         (date("2026-03-05"), "on the fifth of March", "ask", "in words"),
+        (date("2026-03-05"), "Thursday 5 March 2026", "pass", "the day of the week"),
+        (date("2026-03-05"), "Monday 5 March 2026", "ask", "another day of the week"),
         (list(&["a", "b", "c"], false), "c, b, a", "pass", "the items"),
         (list(&["a", "b", "c"], true), "c, b, a", "fail", "the order is plain"),
+        (list(&["a", "b", "c"], true), "3. a\n1. b\n2. c", "ask", "numbers of another order"),
+        (list(&["a", "b", "c"], true), "2. b\n1. a\n3. c", "ask", "numbers of another order"),
         (
             list(&["Lund", "Moss"], false),
             "the town of Lund, Moss",

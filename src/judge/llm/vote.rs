@@ -34,6 +34,8 @@ pub(super) struct Member {
     is_plain: AtomicBool,
     /// Exchanges in a row that the endpoint broke.
     broken: AtomicUsize,
+    /// Whether any refusal of a request may be one of its schema: a first try finds out.
+    is_trying: bool,
 }
 
 /// What a vote came to.
@@ -51,8 +53,8 @@ pub(super) enum Cast {
 enum Ended {
     Said(Opinion),
     Unread(Unread),
-    /// The endpoint takes no schema.
-    NoSchema,
+    /// The endpoint takes no schema; what it said.
+    NoSchema(String),
     Failed(String),
 }
 
@@ -71,10 +73,12 @@ impl Member {
             plain: model.with_settings(settings)?,
             is_plain: AtomicBool::new(false),
             broken: AtomicUsize::new(0),
+            is_trying: false,
         })
     }
 
-    /// Returns the same model with fewer retries, for a first try.
+    /// Returns the same model with fewer retries, for a first try, in which a refused
+    /// request is sent again without a schema whatever the endpoint says.
     pub(super) fn hasty(&self) -> Result<Self, ModelError> {
         let hasty = |model: &Model| {
             let settings = model.settings().clone();
@@ -87,6 +91,7 @@ impl Member {
             plain: hasty(&self.plain)?,
             is_plain: AtomicBool::new(self.is_plain()),
             broken: AtomicUsize::new(0),
+            is_trying: true,
         })
     }
 
@@ -123,11 +128,10 @@ impl Member {
             let plain = self.is_plain();
             let model = self.asked().scoped(trial, attempt, &format!("judge-{number}"));
             let messages = prompt::messages(question, number, again);
-            let ended = ask(&model, &messages, number, ballots).await;
+            let ended = self.ask(&model, &messages, (number, question.answer), ballots).await;
             match ended {
-                Ended::NoSchema if !plain => self.set_plain(true),
-                Ended::NoSchema => return self.failed("the endpoint refused the request".into()),
-                Ended::Failed(reason) => return self.failed(reason),
+                Ended::NoSchema(_) if !plain => self.set_plain(true),
+                Ended::NoSchema(reason) | Ended::Failed(reason) => return self.failed(reason),
                 Ended::Said(opinion) => {
                     self.broken.store(0, Ordering::Relaxed);
                     return Cast::For(opinion);
@@ -145,44 +149,45 @@ impl Member {
         }
     }
 
+    /// Sends one request about an answer and keeps it.
+    async fn ask(
+        &self,
+        model: &Model,
+        messages: &[Message; 2],
+        (number, answer): (u32, &str),
+        ballots: &mut Vec<Ballot>,
+    ) -> Ended {
+        let offered = Offered::default();
+        let request = model.body(messages, &offered);
+        let mut ballot = Ballot {
+            number,
+            model: model.endpoint().model().to_owned(),
+            digest: blake3::hash(request.as_bytes()).to_hex().to_string(),
+            request,
+            reply: None,
+            verdict: None,
+            reason: String::new(),
+            usage: crate::record::Usage::default(),
+            took: std::time::Duration::ZERO,
+            waited: std::time::Duration::ZERO,
+            retries: Vec::new(),
+        };
+        let ended = match model.chat(number, messages, &offered, None).await {
+            Ok(exchange) => said(exchange, answer, &mut ballot),
+            Err(error) => failed(&error, self.is_trying, &mut ballot),
+        };
+        ballots.push(ballot);
+        ended
+    }
+
     fn failed(&self, reason: String) -> Cast {
         self.broken.fetch_add(1, Ordering::Relaxed);
         Cast::Failed(reason)
     }
 }
 
-/// Sends one request and keeps it.
-async fn ask(
-    model: &Model,
-    messages: &[Message; 2],
-    number: u32,
-    ballots: &mut Vec<Ballot>,
-) -> Ended {
-    let offered = Offered::default();
-    let request = model.body(messages, &offered);
-    let mut ballot = Ballot {
-        number,
-        model: model.endpoint().model().to_owned(),
-        digest: blake3::hash(request.as_bytes()).to_hex().to_string(),
-        request,
-        reply: None,
-        verdict: None,
-        reason: String::new(),
-        usage: crate::record::Usage::default(),
-        took: std::time::Duration::ZERO,
-        waited: std::time::Duration::ZERO,
-        retries: Vec::new(),
-    };
-    let ended = match model.chat(number, messages, &offered, None).await {
-        Ok(exchange) => said(exchange, &mut ballot),
-        Err(error) => failed(&error, &mut ballot),
-    };
-    ballots.push(ballot);
-    ended
-}
-
-fn said(exchange: Exchange, ballot: &mut Ballot) -> Ended {
-    let read = reply::read(&exchange);
+fn said(exchange: Exchange, answer: &str, ballot: &mut Ballot) -> Ended {
+    let read = reply::read(&exchange, answer);
     ballot.reply = Some(exchange.reply_text);
     ballot.usage = exchange.usage;
     (ballot.took, ballot.waited) = (exchange.took, exchange.waited);
@@ -202,7 +207,7 @@ fn said(exchange: Exchange, ballot: &mut Ballot) -> Ended {
     }
 }
 
-fn failed(error: &ModelError, ballot: &mut Ballot) -> Ended {
+fn failed(error: &ModelError, is_trying: bool, ballot: &mut Ballot) -> Ended {
     ballot.reason = short(&error.to_string());
     if let Some(failure) = error.failure() {
         ballot.reply = (!failure.body.is_empty()).then(|| failure.body.clone());
@@ -210,7 +215,12 @@ fn failed(error: &ModelError, ballot: &mut Ballot) -> Ended {
         ballot.retries.clone_from(&failure.retries);
     }
     match error {
-        ModelError::Refused(failure) if refuses_schema(failure) => Ended::NoSchema,
+        // 501 is tried again as any failure of a server is, and then counts as gone.
+        ModelError::Refused(failure) | ModelError::Gone(failure)
+            if refuses_schema(failure, is_trying) =>
+        {
+            Ended::NoSchema(ballot.reason.clone())
+        }
         ModelError::ContextOverflow(_) => Ended::Unread(Unread::Withheld(ballot.reason.clone())),
         ModelError::Refused(_)
         | ModelError::Gone(_)
@@ -219,12 +229,13 @@ fn failed(error: &ModelError, ballot: &mut Ballot) -> Ended {
     }
 }
 
-/// Returns whether an endpoint refused the request because of the schema for the reply.
-fn refuses_schema(failure: &Failure) -> bool {
+/// Returns whether an endpoint refused the request because of the schema for the reply; in a
+/// first try, whether that may be so.
+fn refuses_schema(failure: &Failure, is_trying: bool) -> bool {
     let said = format!("{} {}", failure.reason, failure.body).to_lowercase();
     let names = ["response_format", "response format", "json_schema", "structured output"];
     matches!(failure.status, Some(400 | 404 | 415 | 422 | 501))
-        && names.iter().any(|name| said.contains(name))
+        && (is_trying || names.iter().any(|name| said.contains(name)))
 }
 
 /// Returns a model's words for people: visible characters, one line, not too long.
