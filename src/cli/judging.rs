@@ -312,7 +312,7 @@ pub(super) fn panel(
     Panel::new(clients, config.votes).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Makes a judge and has it judge a right and a wrong answer.
+/// Makes a judge and has it judge a right and two wrong answers.
 pub(super) fn checked(
     config: &JudgeConfig,
     cassette: Option<&Arc<Cassette>>,
