@@ -327,3 +327,76 @@ async fn the_environment_may_name_the_judge() {
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["label"]["judge"], "exact", "a run keeps its judge until another is named");
 }
+
+/// What is not said is the run's: its judge's endpoint, else its agent's, and its models; the
+/// address is told before anything is sent there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_said_is_the_runs() {
+    let (acting, judging) =
+        (ScriptedServer::start(agent).await, ScriptedServer::start(judge).await);
+    let both = ScriptedServer::start(both).await;
+    let place = Place::new();
+    let suite = place.suite(2);
+    let judge_url = judging.base_url();
+    let with_judge = ["-k", "1", "--judge-model", "j", "--judge-base-url", &judge_url, "-q"];
+    for (name, url, more) in [
+        ("exact", both.base_url(), &["-k", "1", "-q"][..]),
+        ("llm", acting.base_url(), &with_judge),
+    ] {
+        let ran = place.wildgym(&Place::asking(&suite, &url, &[more, &["--name", name]].concat()));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    type Row<'a> = (&'a str, &'a [&'a str], &'a str, Option<&'a ScriptedServer>, &'a str);
+    let table: [Row<'_>; 8] = [
+        ("exact", &["--judge-model", "k"], "llm-k-v1-", Some(&both), "the agent's endpoint"),
+        ("exact", &["--judge", "llm"], "llm-env-judge-v1-", Some(&both), "`llm` needs a name"),
+        ("exact", &[], "exact", None, "the run's judge, whatever the environment names"),
+        ("llm", &["--judge-model", "k"], "llm-k-v1-", Some(&judging), "the judge's endpoint"),
+        (
+            "llm",
+            &["--judge-votes", "3"],
+            "llm-j-v3-",
+            Some(&judging),
+            "the run's model, more votes",
+        ),
+        ("llm", &["--judge-extra", "{\"a\":1}"], "llm-j-v1-", Some(&judging), "other settings"),
+        ("llm", &["--judge", "exact"], "exact", None, "nobody is asked"),
+        ("llm", &["--judge", "llm", "--all"], "llm-j-v1-", Some(&judging), "the run's judge"),
+    ];
+    for (run, args, judge, asked, why) in table {
+        let of = |server: &ScriptedServer| of_role(server, true);
+        let before = of(&both) + of(&judging);
+        let this_before = asked.map_or(0, of);
+        let run = format!("runs/{run}");
+        let args = [&["rejudge", &run, "--json"], args].concat();
+        let mut command = place.command(&args);
+        command.env("WILDGYM_JUDGE_MODEL", "env-judge").env("OPENAI_API_KEY", "sk-none");
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{why}: {err}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let name = report["label"]["judge"].as_str().unwrap();
+        assert!(name.starts_with(judge), "{why}: {name}");
+        let sent = of(&both) + of(&judging) - before;
+        // Two first questions, and of three votes two that agree.
+        let each = if judge.contains("-v3-") { 2 } else { 1 };
+        assert_eq!(sent, if asked.is_some() { 2 + 2 * each } else { 0 }, "{why}");
+        if let Some(server) = asked {
+            assert_eq!(of(server) - this_before, sent, "{why}");
+            let url = server.base_url();
+            let host = url.split('/').nth(2).unwrap();
+            let first = format!("judge {name} at {host} · 2 answers\n");
+            assert!(err.starts_with(&first), "{why}: {err}");
+        }
+    }
+    for args in [&["--judge-votes", "3"][..], &["--judge-extra", "{}"]] {
+        let ran = place.wildgym(&[&["rejudge", "runs/exact"], args].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        let wanted = format!("the run's judge is `exact`, which takes no `{}`", args[0]);
+        assert!(
+            ran.err.contains(&wanted) && ran.err.contains("`--judge-model NAME`"),
+            "{}",
+            ran.err
+        );
+    }
+}

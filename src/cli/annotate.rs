@@ -39,6 +39,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// prove stays unannotated. Everything is kept in the run, in `annotations/`; called
 /// again, only what is unannotated is asked. Verdicts are never touched.
 #[derive(Debug, Args)]
+#[command(mut_arg("temperature", |arg| arg.help("Sampling temperature [default: 0]")))]
 pub(super) struct AnnotateArgs {
     /// Directory of the run
     run: Utf8PathBuf,

@@ -70,7 +70,7 @@ impl Progress {
             conditions.join(", "),
             config.plan.k,
             config.plan.seed,
-            super::judging::label(&config.judge),
+            super::judging::label(&config.judge, config.cassette.is_some()),
             if config.cassette.is_some() { " · models replayed" } else { "" },
             store.root(),
         ));
@@ -85,7 +85,7 @@ impl Progress {
         }
         if !self.quiet {
             let noun = if count == 1 { "answer" } else { "answers" };
-            say(&format!("judge {} · {count} {noun}", super::judging::label(judge)));
+            say(&format!("judge {} · {count} {noun}", super::judging::label(judge, false)));
         }
     }
 

@@ -135,7 +135,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "NAME", default_value = environment::KEY, requires = "model")]
     api_key_env: String,
 
-    /// Sampling temperature [default: 0.6 to act, 0 to annotate]
+    /// Sampling temperature [default: 0.6]
     #[arg(long, value_name = "NUMBER", requires = "model")]
     temperature: Option<f64>,
 

@@ -93,6 +93,9 @@ fn rule(
         })?;
     }
     let panel = judging::panel(config, None)?;
+    if !args.shown.quiet {
+        say(&format!("judge {} · {} pairs", judging::label(config, false), pairs.len()));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
