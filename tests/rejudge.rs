@@ -400,3 +400,77 @@ async fn what_is_not_said_is_the_runs() {
         );
     }
 }
+
+/// A bad line of verdicts costs its verdict, a bad transcript its attempt; the rest is
+/// judged, exported and annotated, and what is left out is named.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_damaged_costs_only_itself() {
+    let annotating = |request: &Request| {
+        let evidence = "It is far from over";
+        let said = json!({ "reason": "r", "evidence": evidence, "error_type": "others" });
+        let annotates = request.headers["x-wildgym-role"].starts_with("annotate");
+        if annotates { says(&said.to_string()) } else { both(request) }
+    };
+    let server = ScriptedServer::start(annotating).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(6);
+    let more = ["-k", "1", "--judge-model", "j", "--name", "r", "-q"];
+    assert_eq!(place.wildgym(&Place::asking(&suite, &url, &more)).code, Some(0));
+    let run = place.path().join("runs/r");
+    let file = run.join("verdicts").join(format!("{}.jsonl", verdicts(&run)[0].0));
+    let lines: Vec<String> = fs::read_to_string(&file)
+        .unwrap()
+        .lines()
+        .map(|line| if line.contains("t-003") { "{\"format\":1,".into() } else { line.to_owned() })
+        .collect();
+    let bad = lines.iter().position(|line| !line.contains("t-00")).unwrap() + 1;
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let named = format!("jsonl` line {bad}: EOF while parsing");
+    let asked = of_role(&server, true);
+    for again in ["rejudge", "resume"] {
+        let ran = place.wildgym(&[again, "runs/r", "-q"]);
+        assert!(ran.err.contains(&named) && ran.err.contains("no verdict"), "{}", ran.err);
+        assert!(ran.out.contains("3"), "{}", ran.out);
+        assert_eq!(of_role(&server, true), asked + 3, "two first questions and one answer");
+    }
+
+    let transcript = |task: &str| run.join(format!("trials/react-m/{task}/full/1.1.jsonl"));
+    let broken = |path: &Path, line: usize| {
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines().enumerate();
+        let lines = lines.map(|(at, text)| if at == line { "{\"record\":" } else { text });
+        fs::write(path, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    };
+    let last = fs::read_to_string(transcript("t-002")).unwrap().lines().count() - 1;
+    broken(&transcript("t-002"), last);
+    broken(&transcript("t-004"), 1);
+    // The end is noticed by all, the middle by what reads it.
+    let table: [(&[&str], &[&str]); 5] = [
+        (&["export", "runs/r"], &["t-002", "t-004", "verdicts"]),
+        (&["annotate", "runs/r", "--model", "m", "--base-url", &url], &["t-002", "t-004"]),
+        (&["rejudge", "runs/r", "--judge", "exact"], &["t-002", "left out"]),
+        (&["show", "runs/r", "t-004"], &["t-004", "line 2"]),
+        (&["agreement", "runs/r", "--template"], &["t-002", "left out"]),
+    ];
+    for (args, names) in table {
+        let ran = place.wildgym(args);
+        for name in names {
+            assert!(ran.err.contains(name), "{args:?} must name {name}: {}", ran.err);
+        }
+        let code = match args[0] {
+            "show" => 2,
+            "agreement" => 0,
+            _ => 1,
+        };
+        assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);
+        if args[0] == "export" {
+            assert_eq!(ran.out.lines().count(), 4, "the rest is exported");
+        }
+    }
+    let again = ["annotate", "runs/r", "--model", "m", "--base-url", &url, "--json"];
+    let annotated = place.wildgym(&again);
+    let report = annotated.json();
+    assert_eq!((&report["overall"]["trials"], &report["unannotated"]), (&json!(2), &json!(1)));
+    let shown = place.wildgym(&["show", "runs/r", "t-000"]);
+    assert_eq!(shown.code, Some(0), "damage elsewhere hides no transcript: {}", shown.err);
+}

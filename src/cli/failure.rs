@@ -73,8 +73,8 @@ impl From<StoreError> for Failure {
             StoreError::Locked { .. } => Some("wait for that process, or stop it first"),
             StoreError::Newer { .. } => Some("use the version of wildgym that made the run"),
             StoreError::Corrupt { .. } => Some(
-                "move the damaged file away; what a transcript or verdict held is then made anew \
-                 by `wildgym resume RUN`",
+                "move the damaged file away; what a transcript held is then made anew by \
+                 `wildgym resume RUN`",
             ),
             StoreError::Io { .. } => None,
         };

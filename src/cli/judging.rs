@@ -26,6 +26,9 @@ const REQUESTS: u32 = 16;
 /// How long a request of a judge may take, in seconds.
 const REQUEST_SECONDS: u64 = 300;
 
+/// What is said of a line of verdicts that cannot be read.
+pub(super) const BAD_LINE: &str = "this line counts as no verdict";
+
 /// Who judges.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judge")]
@@ -402,7 +405,8 @@ pub(super) fn for_stored(
     config: &RunConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Judge, Failure> {
-    let left = Left::find(store, config, &config.judge.name, false)?;
+    let left = Left::find(store, config, &config.judge.name)?;
+    super::say_damaged(&left.bad_lines, BAD_LINE);
     if left.to_try.is_empty() && left.to_judge.is_empty() {
         return judge(&config.judge, cassette);
     }

@@ -88,7 +88,9 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
     let config = store.config()?;
     let judged = args.models.for_run(args.judge.map(Who::name), &config)?;
     let lock = store.lock()?;
-    let left = Left::find(&store, &config, &judged.name, args.all)?;
+    let left = Left::to_rejudge(&store, &config, &judged.name, args.all)?;
+    super::say_damaged(&left.bad_lines, judging::BAD_LINE);
+    super::say_damaged(&left.bad_transcripts, super::LEFT_OUT);
     let summary = if left.to_judge.is_empty() {
         if !args.shown.quiet {
             say(&format!("judge {} has a verdict on every answer", judged.name));

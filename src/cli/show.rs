@@ -114,7 +114,7 @@ fn find<'a>(view: &'a RunView, named: &str) -> Result<&'a TrialView, Failure> {
 }
 
 fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure> {
-    let index = store.index()?;
+    let index = store.survey()?;
     let known = index.trials.get(&trial.id);
     let chosen = known.and_then(|known| known.counted().or(known.attempts.last()));
     let Some(attempt) = args.attempt.or(chosen.map(|stored| stored.attempt)) else {
@@ -141,7 +141,7 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
     judges.sort_by_key(|judge| *judge != own);
     let mut verdicts = Vec::new();
     for judge in judges {
-        let line = store.last_verdicts(&judge)?.remove(&(trial.id.clone(), attempt));
+        let line = store.last_verdicts(&judge)?.0.remove(&(trial.id.clone(), attempt));
         verdicts.extend(line.map(|line| (judge, line)));
     }
     let whole = TranscriptOptions { verdicts, ..TranscriptOptions::default() };

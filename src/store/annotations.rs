@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Store, StoreError, lines};
+use super::{Damaged, Store, StoreError, lines};
 use crate::record::AnnotationRecord;
 
 /// The annotations of one model, open for appending.
@@ -47,12 +47,18 @@ impl Store {
         Ok(Annotations { path, file: Mutex::new(file) })
     }
 
-    /// Reads the annotations of a model, in the order in which they were made.
-    pub fn read_annotations(&self, model: &str) -> Result<Vec<AnnotationRecord>, StoreError> {
+    /// Reads the annotations of a model, in the order in which they were made, and which
+    /// lines cannot be read.
+    pub fn read_annotations(
+        &self,
+        model: &str,
+    ) -> Result<(Vec<AnnotationRecord>, Vec<Damaged>), StoreError> {
         let path = path(self.root(), model);
-        let mut all: Vec<AnnotationRecord> =
-            if path.exists() { lines::read(&path)? } else { Vec::new() };
+        if !path.exists() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (mut all, damaged) = lines::sound::<AnnotationRecord>(&path)?;
         all.retain(|record| record.model == model);
-        Ok(all)
+        Ok((all, damaged))
     }
 }

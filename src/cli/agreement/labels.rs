@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 use camino::Utf8Path;
 
 use super::{Code, Failure, data, text_of};
+use crate::cli::judging::BAD_LINE;
 use crate::cli::report::check_judge;
-use crate::cli::say;
+use crate::cli::{LEFT_OUT, say, say_damaged};
 use crate::metrics::State;
 use crate::record::{Outcome, TrialId};
 use crate::report::{AgreementView, ItemKind, LabelledItem};
 use crate::runner;
-use crate::store::{Index, RunConfig, Store, TaskData};
-use crate::verdict::{Verdict, VerdictRecord};
+use crate::store::{Index, LastVerdicts, RunConfig, Store, TaskData};
+use crate::verdict::Verdict;
 use wildgym_tasks::{Answer, AnswerKind};
 
 /// Most faults that are told at once.
@@ -54,8 +55,10 @@ pub(super) fn compare(
     let (read, mut faults) = parse(&text_of(labels)?);
     check(&read, &planned, &mut faults);
     refuse(&faults, labels, run)?;
-    let index = store.index()?;
-    let verdicts = store.last_verdicts(judge)?;
+    let index = store.survey()?;
+    say_damaged(&index.damaged, LEFT_OUT);
+    let (verdicts, bad_lines) = store.last_verdicts(judge)?;
+    say_damaged(&bad_lines, BAD_LINE);
     let items = read
         .rows
         .iter()
@@ -80,7 +83,7 @@ fn item(
     id: &TrialId,
     task: &TaskData,
     index: &Index,
-    verdicts: &BTreeMap<(TrialId, u32), VerdictRecord>,
+    verdicts: &LastVerdicts,
 ) -> LabelledItem {
     let known = index.trials.get(id);
     let last = known.and_then(|known| known.counted().or(known.attempts.last()));
@@ -199,7 +202,8 @@ pub(super) fn template(run: &Utf8Path) -> Result<Code, Failure> {
     let store = Store::open(run)?;
     let config = store.config()?;
     let tasks = config.tasks(&store.blobs())?;
-    let index = store.index()?;
+    let index = store.survey()?;
+    say_damaged(&index.damaged, LEFT_OUT);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: &dyn std::error::Error| Failure::usage(format!("cannot write: {error}"));
     let header = ["trial", "question", "reference", "answer", "label"];
