@@ -203,6 +203,17 @@ async fn another_judge_judges_the_same_run() {
         assert_eq!(ran.code, Some(2), "{}", ran.out);
         assert!(ran.err.contains(&format!("there are `exact`, `{name}`")), "{}", ran.err);
     }
+    let listed = |more: &[&str]| {
+        let args = [&["show", "runs/r", "--state", "pass", "--json"], more].concat();
+        place.wildgym(&args).out.lines().count()
+    };
+    assert_eq!((listed(&[]), listed(&["--judge", &name])), (0, 2));
+    let exported = place.wildgym(&["export", "runs/r", "--judge", &name]).out;
+    assert_eq!(exported.matches("\"verdict\":\"pass\"").count(), 2);
+    let json = place.wildgym(&["show", "runs/r", "t-001", "--judge", &name, "--json"]).out;
+    let verdict: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!((&verdict["record"], &verdict["judge"]), (&json!("verdict"), &json!(name)));
+    assert_eq!(verdict["votes"][0]["verdict"], "pass", "{verdict}");
     let shown = place.wildgym(&["show", "runs/r", "t-001"]).out;
     let (own, other) = (shown.find("verdict of exact: fail"), shown.find("verdict of llm-j"));
     assert!(own.is_some() && own < other, "both are shown, the run's first:\n{shown}");
