@@ -485,3 +485,34 @@ async fn what_is_damaged_costs_only_itself() {
     let shown = place.wildgym(&["show", "runs/r", "t-000"]);
     assert_eq!(shown.code, Some(0), "damage elsewhere hides no transcript: {}", shown.err);
 }
+
+/// A cassette holds what one judge was asked; another one is not in it, and no endpoint is to
+/// blame.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replayed_judge_is_the_recorded_one() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(1);
+    let of = |more: &[&'static str]| {
+        let suite = suite.to_str().unwrap();
+        let args = [&["run", suite, "--agent", "reference", "-k", "1", "-q"], more].concat();
+        place.wildgym(&args)
+    };
+    let recorded = Place::asking(&suite, &url, &["--judge-model", "j", "-k", "1", "-q"]);
+    let recorded = place.wildgym(&[&recorded[..], &["--record-models", "tape"]].concat());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.err);
+    let same = of(&["--judge-model", "j", "--replay-models", "tape"]);
+    assert_eq!(same.code, Some(0), "a judge alone is enough of a model: {}", same.err);
+    for judge in
+        [&["--judge-model", "k"][..], &["--judge-model", "j", "--judge-extra", "{\"a\":1}"]]
+    {
+        let ran = of(&[judge, &["--replay-models", "tape"]].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(
+            ran.err.contains("is not asked what the cassette holds: diverged at"),
+            "{}",
+            ran.err
+        );
+        assert!(!ran.err.contains("key") && !ran.err.contains("http"), "{}", ran.err);
+    }
+}

@@ -12,7 +12,7 @@ use url::Url;
 use super::run::DEFAULT_BASE_URL;
 use super::{Failure, environment, start};
 use crate::judge::Judge;
-use crate::judge::llm::{self, Panel};
+use crate::judge::llm::{self, Panel, PreflightError};
 use crate::model::Cassette;
 use crate::runner::Left;
 use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store};
@@ -389,14 +389,29 @@ pub(super) fn checked(
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let done = runtime.block_on(first.preflight());
     runtime.shutdown_timeout(Duration::ZERO);
-    done.map_err(|error| {
-        Failure::usage(format!("the judge failed its first questions: {error}")).hint(
-            "check `--judge-model`, `--judge-base-url` and the key, or take another judge; \
-             `--judge exact` needs none",
-        )
-    })?;
+    done.map_err(|error| failed_first(&error, cassette))?;
     lasting.set_plain(&first.plain());
     Ok(Judge::Llm(lasting))
+}
+
+/// Says why a judge failed its first questions: of a replayed one that is the cassette's
+/// matter, and no endpoint's.
+fn failed_first(error: &PreflightError, cassette: Option<&Arc<Cassette>>) -> Failure {
+    let met = cassette.filter(|cassette| cassette.is_replayed()).map(|cassette| cassette.met());
+    let differs = met.is_some_and(|met| met.diverged + met.missing > 0);
+    if let (PreflightError::NoReply { model, reason, .. }, true) = (error, differs) {
+        return Failure::usage(format!(
+            "judge model `{model}` is not asked what the cassette holds: {reason}"
+        ))
+        .hint(
+            "replay with the judge that was recorded (`--judge-model`, `--judge-extra`) and the \
+             version of wildgym that recorded it; `--judge exact` needs no judge model",
+        );
+    }
+    Failure::usage(format!("the judge failed its first questions: {error}")).hint(
+        "check `--judge-model`, `--judge-base-url` and the key, or take another judge; \
+         `--judge exact` needs none",
+    )
 }
 
 /// Makes the judge that a stored run names, and checks it where something is left to judge.

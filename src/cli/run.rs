@@ -231,12 +231,13 @@ pub(super) fn begin(
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
     let agent = agent(args)?;
+    let judged = args.judge.config(agent.1.model.as_ref())?;
+    args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
     }
     start::check_model(&agent.1, cassette.as_ref())?;
-    let judged = args.judge.config(agent.1.model.as_ref())?;
     // The first exchanges are the judge's, so it must be known by now whose they are.
     let created = jiff::Timestamp::now();
     if let Some(cassette) = &cassette {
