@@ -339,6 +339,9 @@ async fn the_environment_may_name_the_judge() {
     assert_eq!(report["label"]["judge"], "exact", "a run keeps its judge until another is named");
 }
 
+/// The run, flags, the judge's name, who is asked, and why.
+type Row<'a> = (&'a str, &'a [&'a str], &'a str, Option<&'a ScriptedServer>, &'a str);
+
 /// What is not said is the run's: its judge's endpoint, else its agent's, and its models; the
 /// address is told before anything is sent there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -357,7 +360,6 @@ async fn what_is_not_said_is_the_runs() {
         let ran = place.wildgym(&Place::asking(&suite, &url, &[more, &["--name", name]].concat()));
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
-    type Row<'a> = (&'a str, &'a [&'a str], &'a str, Option<&'a ScriptedServer>, &'a str);
     let table: [Row<'_>; 8] = [
         ("exact", &["--judge-model", "k"], "llm-k-v1-", Some(&both), "the agent's endpoint"),
         ("exact", &["--judge", "llm"], "llm-env-judge-v1-", Some(&both), "`llm` needs a name"),
@@ -441,7 +443,6 @@ async fn what_is_damaged_costs_only_itself() {
     for again in ["rejudge", "resume"] {
         let ran = place.wildgym(&[again, "runs/r", "-q"]);
         assert!(ran.err.contains(&named) && ran.err.contains("no verdict"), "{}", ran.err);
-        assert!(ran.out.contains("3"), "{}", ran.out);
         assert_eq!(of_role(&server, true), asked + 3, "two first questions and one answer");
     }
 

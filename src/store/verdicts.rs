@@ -146,32 +146,31 @@ mod tests {
         let store = Store::open(root).unwrap();
         let good = |k| serde_json::to_string(&line(k, Verdict::Pass, "")).unwrap();
         let newer = good(3).replacen("\"format\":1", "\"format\":9", 1);
-        //          lines                              verdicts  damaged  why
-        let table: [(&[&str], Option<(usize, &[usize])>, &str); 5] = [
-            (&[&good(1), "{\"format\":1,", &good(2)], Some((2, &[2])), "in the middle"),
-            (&["x", "", &good(2)], Some((1, &[1])), "first, and an empty line"),
-            (&[&good(1), "", "\0\0"], Some((1, &[3])), "last, as a crash of the machine leaves it"),
-            (&[&good(1), &newer], None, "a newer program wrote a line"),
-            (&[&newer, &good(1)], None, "a newer program began"),
+        let lines = |lines: &[&str]| lines.join("\n") + "\n";
+        //   lines, how many verdicts, which lines are damaged, why
+        let table = [
+            (lines(&[&good(1), "{\"format\":1,", &good(2)]), 2, vec![2], "in the middle"),
+            (lines(&["x", "", &good(2)]), 1, vec![1], "first, and an empty line"),
+            (
+                lines(&[&good(1), "", "\0\0"]),
+                1,
+                vec![3],
+                "last, as a crash of the machine leaves it",
+            ),
         ];
-        for (lines, wanted, why) in table {
-            let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        for (text, count, damaged, why) in table {
             std::fs::write(path(root, "j"), text).unwrap();
-            match (store.last_verdicts("j"), wanted) {
-                (Ok((last, damaged)), Some((count, at))) => {
-                    let places = damaged.iter().map(|damaged| match &damaged.error {
-                        StoreError::Corrupt { line, .. } => *line,
-                        other => panic!("{why}: {other}"),
-                    });
-                    assert_eq!(
-                        (last.len(), places.collect::<Vec<_>>()),
-                        (count, at.to_vec()),
-                        "{why}"
-                    );
-                }
-                (Err(StoreError::Newer { found: 9, .. }), None) => {}
-                (got, _) => panic!("{why}: {got:?}"),
-            }
+            let (last, found) = store.last_verdicts("j").unwrap();
+            assert_eq!(last.len(), count, "{why}");
+            let named = |line: usize| format!("j.jsonl` line {line}: ");
+            let said = found.iter().map(|found| found.error.to_string());
+            let all = said.zip(&damaged).all(|(said, line)| said.contains(&named(*line)));
+            assert!(all && found.len() == damaged.len(), "{why}: {found:?}");
+        }
+        for text in [lines(&[&good(1), &newer]), lines(&[&newer, &good(1)])] {
+            std::fs::write(path(root, "j"), text).unwrap();
+            let error = store.last_verdicts("j").unwrap_err().to_string();
+            assert!(error.contains("format 9"), "{error}");
         }
     }
 }
