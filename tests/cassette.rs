@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -543,32 +544,161 @@ async fn roles_have_numbers_of_their_own() {
     assert_eq!(again.met().served, 15);
 }
 
-/// A program that was killed after an exchange and before its use goes on with the same
-/// reply; another run never gets to see it.
+/// While recording, everything is asked: what is recorded may be a failure that is mended.
+/// A replay serves the last session that the endpoint did not break. Another run never gets
+/// at it.
 #[tokio::test]
-async fn recording_goes_on_for_the_same_run_only() {
+async fn recording_asks_again_for_the_same_run_only() {
     let folder = tempfile::tempdir().unwrap();
-    let server = ScriptedServer::start(|request| says(&request.number.to_string())).await;
+    let server = ScriptedServer::start(|request| match request.number {
+        // Of the last session the endpoint breaks the end.
+        5.. => status(403),
+        number => says(&number.to_string()),
+    })
+    .await;
     let begin =
-        |run: &str| model(&server.base_url(), &recording(folder.path(), run)).scoped("t", 1, "j");
+        |run: &str| model(&server.base_url(), &recording(folder.path(), run)).scoped("c/t", 1, "j");
+    let said = |ended: Result<Exchange, ModelError>| ended.unwrap().reply.content.unwrap();
     let first = begin("one");
-    assert_eq!(ask(&first, "a").await.unwrap().reply.content.as_deref(), Some("1"));
+    let asked = said(ask(&first, "a").await);
     drop(first);
     let reel = &reels(folder.path())[0];
     let torn = fs::read_to_string(reel).unwrap() + "{\"n\":2,\"requ";
     fs::write(reel, torn).unwrap();
     let second = begin("one");
-    assert_eq!(ask(&second, "a").await.unwrap().reply.content.as_deref(), Some("1"), "kept");
-    assert_eq!(ask(&second, "b").await.unwrap().reply.content.as_deref(), Some("2"), "asked");
+    let (a, b) = (said(ask(&second, "a").await), said(ask(&second, "b").await));
+    assert_ne!(asked, a, "asked again");
     drop(second);
-    for (run, text) in [("one", "other words"), ("two", "a"), ("", "a")] {
-        let error = ask(&begin(run), text).await.unwrap_err().to_string();
+    assert!(ask(&begin("one"), "other words").await.is_ok(), "as another judge may ask");
+    let broken = begin("one");
+    assert!(ask(&broken, "a").await.is_err());
+    for run in ["two", ""] {
+        let error = ask(&begin(run), "a").await.unwrap_err().to_string();
         assert!(error.contains("holds other exchanges; record into another"), "{run}: {error}");
     }
-    assert_eq!(server.requests().len(), 2);
-    let again = model(NOWHERE, &replaying(folder.path())).scoped("t", 1, "j");
-    assert_eq!(ask(&again, "a").await.unwrap().reply.content.as_deref(), Some("1"));
-    assert_eq!(ask(&again, "b").await.unwrap().reply.content.as_deref(), Some("2"));
+    assert_eq!(server.requests().len(), 5);
+    let again = model(NOWHERE, &replaying(folder.path())).scoped("c/t", 1, "j");
+    assert_eq!(said(ask(&again, "a").await), a);
+    assert_eq!(said(ask(&again, "b").await), b);
+}
+
+/// Answers as agent and as judge; `state` says how the judge is.
+fn with_judge(request: &Request, state: u8) -> Response {
+    if request.headers["x-wildgym-role"] == "agent" {
+        return final_answer("It is done, I think");
+    }
+    let first = request.headers["x-wildgym-trial"] == "preflight";
+    let right = !request.key.contains("Dunmere");
+    let verdict = if right { "correct" } else { "incorrect" };
+    match (state, first) {
+        (DOWN, _) | (TIRED, false) => status(403),
+        (BABBLING, false) => says("hmm"),
+        // A right answer is called wrong, which the first questions find out.
+        (WRONG, _) => says(r#"{"reason":"r","verdict":"incorrect"}"#),
+        _ => says(&json!({ "reason": "r", "verdict": verdict }).to_string()),
+    }
+}
+
+/// The judge gives no reply at all, or only to the first questions, or no verdicts, or wrong
+/// ones, or it is well.
+const DOWN: u8 = 0;
+const TIRED: u8 = 1;
+const BABBLING: u8 = 2;
+const WRONG: u8 = 3;
+const WELL: u8 = 4;
+
+/// What broke while a tape was recorded is on it no more when it is mended, whichever
+/// command goes on, and the tape replays to the mended verdicts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tape_keeps_no_failure_that_was_mended() {
+    let state = Arc::new(AtomicU8::new(WELL));
+    let server = {
+        let state = Arc::clone(&state);
+        ScriptedServer::start(move |request| with_judge(request, state.load(Ordering::SeqCst)))
+            .await
+    };
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(2);
+    let run = |name: &str, more: &[&str]| {
+        let common = ["-k", "2", "--judge-model", "j", "--json", "--name", name];
+        place.wildgym(&Place::asking(&suite, &url, &[&common, more].concat()))
+    };
+    let table: &[(&str, &[u8], &[&str])] = &[
+        ("tired", &[TIRED], &["resume"]),
+        ("babbling", &[BABBLING], &["rejudge"]),
+        ("refused-at-first", &[DOWN, WRONG, TIRED], &["resume"]),
+    ];
+    for (name, before, command) in table {
+        let tape = format!("tape-{name}");
+        let mut code = None;
+        for &broken in *before {
+            state.store(broken, Ordering::SeqCst);
+            code = run(name, &["--record-models", &tape]).code;
+        }
+        assert_eq!(code, Some(1), "{name}: unjudged");
+        let runs = format!("runs/{name}");
+        let go_on = [command[0], &runs, "--record-models", &tape, "--json"];
+        // Whether the judge is well is asked, not looked up, and a failure is not kept.
+        state.store(WRONG, Ordering::SeqCst);
+        let failed = place.wildgym(&go_on);
+        assert_eq!(failed.code, Some(2), "{name}: {}", failed.err);
+        assert!(failed.err.contains("called a right answer incorrect"), "{}", failed.err);
+        state.store(WELL, Ordering::SeqCst);
+        let mended = place.wildgym(&go_on);
+        assert_eq!(mended.code, Some(0), "{name}: {}", mended.err);
+        assert_eq!(mended.json()["trials"]["pass"], 4, "{name}");
+        state.store(DOWN, Ordering::SeqCst);
+        let again = run(&format!("{name}-again"), &["--replay-models", &tape]);
+        assert_eq!(again.code, Some(0), "{name}: {}", again.err);
+        assert_eq!(again.json()["scores"], mended.json()["scores"], "{name}");
+    }
+}
+
+/// A second judge is recorded beside the first, and each replays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn judges_share_a_tape() {
+    let server = ScriptedServer::start(|request| {
+        let first = request.headers.get("x-wildgym-trial").is_some_and(|name| name == "preflight");
+        with_judge(request, if request.body["model"] == "sour" && !first { WRONG } else { WELL })
+    })
+    .await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(1);
+    let base = ["-k", "1", "--judge-model", "kind", "--json", "--name"];
+    let more = [&base[..], &["r", "--record-models", "tape"]].concat();
+    assert_eq!(place.wildgym(&Place::asking(&suite, &url, &more)).json()["trials"]["pass"], 1);
+    let sour = ["rejudge", "runs/r", "--json", "--judge-model", "sour"];
+    let place_of = ["--judge-base-url", &url, "--record-models", "tape"];
+    let recorded = place.wildgym(&[&sour[..], &place_of].concat());
+    assert_eq!(recorded.json()["trials"]["fail"], 1, "{}", recorded.err);
+    drop(server);
+    let more = [&base[..], &["again", "--replay-models", "tape"]].concat();
+    assert_eq!(place.wildgym(&Place::asking(&suite, &url, &more)).json()["trials"]["pass"], 1);
+    let sour = ["rejudge", "runs/again", "--json", "--judge-model", "sour"];
+    let again = place.wildgym(&[&sour[..], &["--replay-models", "tape"]].concat());
+    assert_eq!(again.json()["trials"]["fail"], 1, "{}", again.err);
+}
+
+/// What a digest would pass over is never served.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn links_are_refused_and_other_models_named() {
+    let (place, suite) = recorded().await;
+    let replay = |model: &str, flag: &str| {
+        let suite = suite.to_str().unwrap();
+        place.wildgym(&["run", suite, "--model", model, "-k", "1", "--name", "x", flag, "tape"])
+    };
+    let other = replay("other", "--replay-models");
+    assert_eq!(other.code, Some(2));
+    let said = "no exchange recorded for `react-other`: the cassette holds `react-m`";
+    assert!(other.err.contains(said), "{}", other.err);
+    let tape = place.path().join("tape");
+    fs::rename(tape.join("trials/react-m"), place.path().join("react-m")).unwrap();
+    std::os::unix::fs::symlink("../../react-m", tape.join("trials/react-m")).unwrap();
+    for flag in ["--replay-models", "--record-models"] {
+        let ran = replay("m", flag);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("`tape/trials/react-m` is neither a file nor"), "{}", ran.err);
+    }
 }
 
 /// A file grows with its conversation, not with the square of it.

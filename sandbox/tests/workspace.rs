@@ -29,12 +29,12 @@ fn yard(quota: Quota) -> Yard {
     fs::write(scratch.path().join("secret"), SECRET).unwrap();
     fs::create_dir(scratch.path().join("outside")).unwrap();
     fs::write(scratch.path().join("outside/a.txt"), SECRET).unwrap();
-    let workspace = Workspace::create(&scratch, quota).unwrap();
+    let workspace = Workspace::create(&scratch, quota);
     Yard { workspace, scratch, _folder: folder }
 }
 
 fn at(yard: &Yard, path: &str) -> Utf8PathBuf {
-    yard.workspace.host_path().join(path)
+    yard.workspace.host_path().unwrap().join(path)
 }
 
 fn read(yard: &Yard, path: &str) -> Result<Vec<u8>, WorkspaceError> {
@@ -214,7 +214,7 @@ fn twins_are_distinct_and_missing_names_hint_at_them() {
 #[test]
 fn deep_locked_and_crowded_trees_are_listed_and_removed() {
     let yard = yard(Quota::default());
-    let root = yard.workspace.host_path().to_owned();
+    let root = yard.workspace.host_path().unwrap().to_owned();
     let mut here =
         rustix::fs::open(root.as_str(), rustix::fs::OFlags::DIRECTORY, rustix::fs::Mode::empty())
             .unwrap();

@@ -54,11 +54,12 @@ impl CassetteArgs {
         if !judge.models.is_empty() {
             return Ok(());
         }
-        Err(Failure::usage(format!(
-            "agent `{agent}` uses no model, nor does judge `{}`",
-            judge.name
-        ))
-        .hint(format!(
+        let judge = &judge.name;
+        let says = match agent {
+            "" => format!("judge `{judge}` uses no model"),
+            _ => format!("agent `{agent}` uses no model, nor does judge `{judge}`"),
+        };
+        Err(Failure::usage(says).hint(format!(
             "leave out `{flag}`, or name a model with `--model NAME` or `--judge-model NAME`"
         )))
     }
@@ -101,13 +102,6 @@ pub(super) fn check_same(
 pub(super) fn report(cassette: Option<&Arc<Cassette>>) {
     let Some(cassette) = cassette else { return };
     let Met { served, missing, diverged, unreadable } = cassette.met();
-    if !cassette.is_replayed() {
-        if served > 0 {
-            let exchanges = counted(served, "exchange", "exchanges");
-            say(&format!("{exchanges} came from the cassette, which held them already"));
-        }
-        return;
-    }
     if missing > 0 && served == 0 {
         say(
             "\nnothing that was asked is in the cassette: name the model, the tasks and the variants \
@@ -116,8 +110,8 @@ pub(super) fn report(cassette: Option<&Arc<Cassette>>) {
     } else if missing > 0 {
         say(&format!(
             "\n{} not in the cassette: those attempts were cut off when they were recorded, or the \
-             recording is unfinished; finish it by `wildgym resume` of the recorded run with \
-             `--record-models`",
+             recording is unfinished; finish it by `wildgym resume` of the recorded run, or \
+             `wildgym rejudge` for its verdicts, with `--record-models`",
             counted(missing, "exchange is", "exchanges are")
         ));
     }
@@ -147,6 +141,14 @@ impl From<CassetteError> for Failure {
             }
             CassetteError::NotEmpty(_) | CassetteError::Taken(_) => {
                 Some("record into a new directory")
+            }
+            CassetteError::Busy(_) => Some("wait for that process, or record into a new directory"),
+            CassetteError::Irregular(_) => Some("put what it names in its place, or take it out"),
+            CassetteError::Unknown { known, .. } if known.is_empty() => {
+                Some("record into it first, with `--record-models`")
+            }
+            CassetteError::Unknown { .. } => {
+                Some("name the agent and the model that were recorded, with `--model NAME`")
             }
             CassetteError::Newer { .. } => Some("use the version of wildgym that recorded it"),
             CassetteError::Io { .. } => Some("name a directory that you may read and write"),

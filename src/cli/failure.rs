@@ -72,6 +72,9 @@ impl From<StoreError> for Failure {
             }
             StoreError::Locked { .. } => Some("wait for that process, or stop it first"),
             StoreError::Newer { .. } => Some("use the version of wildgym that made the run"),
+            StoreError::Corrupt { path, .. } if path.file_name() == Some("run.toml") => {
+                Some("restore that file as it was written, or begin anew with `wildgym run`")
+            }
             StoreError::Corrupt { .. } => Some(
                 "move the damaged file away; what a transcript held is then made anew by \
                  `wildgym resume RUN`",

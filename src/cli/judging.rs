@@ -389,7 +389,12 @@ pub(super) fn checked(
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let done = runtime.block_on(first.preflight());
     runtime.shutdown_timeout(Duration::ZERO);
-    done.map_err(|error| failed_first(&error, cassette))?;
+    done.map_err(|error| {
+        if let Some(cassette) = cassette {
+            cassette.forget_asides();
+        }
+        failed_first(&error, cassette)
+    })?;
     lasting.set_plain(&first.plain());
     Ok(Judge::Llm(lasting))
 }

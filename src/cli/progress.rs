@@ -77,7 +77,7 @@ impl Progress {
     }
 
     /// Says who judges stored answers, of which there are `count`.
-    pub(super) fn judging(&self, judge: &JudgeConfig, count: usize) {
+    pub(super) fn judging(&self, judge: &JudgeConfig, count: usize, replayed: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.trials, state.judging) = (count, true);
         if let Some(bar) = &self.bar {
@@ -85,7 +85,7 @@ impl Progress {
         }
         if !self.quiet {
             let noun = if count == 1 { "answer" } else { "answers" };
-            say(&format!("judge {} · {count} {noun}", super::judging::label(judge, false)));
+            say(&format!("judge {} · {count} {noun}", super::judging::label(judge, replayed)));
         }
     }
 

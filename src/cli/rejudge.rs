@@ -5,11 +5,13 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
+use super::cassette::{self, CassetteArgs};
 use super::judging::{self, JudgeName, ModelsArgs};
 use super::progress::Progress;
 use super::start::{self, Shown};
 use super::{Code, Failure, report, say};
 use crate::judge::Judge;
+use crate::model::Cassette;
 use crate::runner::{self, Left, Rejudge, Summary};
 use crate::store::{JudgeConfig, RunConfig, Store};
 
@@ -42,6 +44,9 @@ pub(super) struct RejudgeArgs {
 
     #[command(flatten)]
     models: ModelsArgs,
+
+    #[command(flatten)]
+    cassette: CassetteArgs,
 
     #[command(flatten)]
     shown: Shown,
@@ -88,6 +93,11 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
     let config = store.config()?;
     let judged = args.models.for_run(args.judge.map(Who::name), &config)?;
     let lock = store.lock()?;
+    args.cassette.refuse_unused([], &judged)?;
+    let cassette = args.cassette.open()?;
+    if let Some(cassette) = &cassette {
+        cassette.claim(&config.created.to_string());
+    }
     let left = Left::to_rejudge(&store, &config, &judged.name, args.all)?;
     super::say_damaged(&left.bad_lines, judging::BAD_LINE);
     super::say_damaged(&left.bad_transcripts, super::LEFT_OUT);
@@ -100,25 +110,27 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
         judging::check_questions(&store, &config, &judged)?;
         let progress = Progress::new(args.shown.quiet);
         // Before the first request, so that a wrong address can still be stopped.
-        progress.judging(&judged, left.to_judge.len());
-        let judge = judging::checked(&judged, None)?;
-        work(progress, &store, config, judge, &judged, left)?
+        let replayed = cassette::replays(cassette.as_ref());
+        progress.judging(&judged, left.to_judge.len(), replayed);
+        let judge = judging::checked(&judged, cassette.as_ref())?;
+        work(progress, &store, (config, cassette.clone()), judge, &judged, left)?
     };
     drop(lock);
     let view = report::view_by(&store, Some(&judged.name))?;
     report::print(&view, args.shown.json);
+    cassette::report(cassette.as_ref());
     if summary.interrupted {
         say(&format!("\nstopped; go on with the same command on `{}`", store.root()));
         return Ok(Code::Interrupted);
     }
-    start::say_unjudged(&summary, store.root().as_str());
+    start::say_unjudged(&summary, store.root().as_str(), cassette.as_ref());
     Ok(report::code(&view))
 }
 
 fn work(
     progress: Progress,
     store: &Store,
-    config: RunConfig,
+    (config, cassette): (RunConfig, Option<Arc<Cassette>>),
     judge: Judge,
     judged: &JudgeConfig,
     left: Left,
@@ -139,7 +151,8 @@ fn work(
         .enable_all()
         .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let summary = runtime.block_on(async { runner::rejudge(rejudge, start::listen(None)).await });
+    let summary =
+        runtime.block_on(async { runner::rejudge(rejudge, start::listen(cassette)).await });
     runtime.shutdown_background();
     progress.finish();
     Ok(summary?)

@@ -1,11 +1,13 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rustix::process::Signal;
 use wildgym_tasks::Variant;
 
 use super::{Code, Failure, data, environment, say};
@@ -98,6 +100,9 @@ pub(super) fn prices(named: Option<&Utf8Path>) -> Result<Option<Prices>, Failure
 /// Prints the scores of a run in a process of its own: what a run takes of memory does not
 /// depend on how many trials it has, and a report's does. Costs are left out, so that a bad
 /// table of prices cannot spoil the end of a run.
+///
+/// Nothing is printed a second time: only where that process cannot be started does this one
+/// print. Where the user ended it, the command counts as interrupted.
 pub(super) fn apart(store: &Store, json: bool) -> Result<Code, Failure> {
     // Names this very program, also where its file was replaced meanwhile.
     let mut command = Command::new("/proc/self/exe");
@@ -105,17 +110,19 @@ pub(super) fn apart(store: &Store, json: bool) -> Result<Code, Failure> {
     if json {
         command.arg("--json");
     }
-    let ended = command.status().ok().and_then(|status| status.code());
-    match ended {
-        Some(0) => Ok(Code::Done),
-        Some(1) => Ok(Code::Incomplete),
-        Some(2) => Ok(Code::Usage),
-        // It could not be started, or was killed: for want of memory, say.
-        _ => {
-            let view = view(store)?;
-            print(&view, json);
-            Ok(code(&view))
-        }
+    let Ok(ended) = command.status() else {
+        let view = view(store)?;
+        print(&view, json);
+        return Ok(code(&view));
+    };
+    match (ended.code(), ended.signal().and_then(Signal::from_named_raw)) {
+        (Some(0), _) => Ok(Code::Done),
+        (Some(1), _) => Ok(Code::Incomplete),
+        (Some(2), _) => Ok(Code::Usage),
+        (_, Some(Signal::INT | Signal::TERM)) => Ok(Code::Interrupted),
+        // Killed for want of memory, say.
+        _ => Err(Failure::usage(format!("the table was not finished: {ended}"))
+            .hint(format!("print it by `wildgym report {}`", store.root()))),
     }
 }
 

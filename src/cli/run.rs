@@ -236,6 +236,9 @@ pub(super) fn begin(
     let cassette = args.cassette.open()?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
+        if agent.1.model.is_some() {
+            cassette.refuse_unknown(&agent.0)?;
+        }
     }
     start::check_model(&agent.1, cassette.as_ref())?;
     // The first exchanges are the judge's, so it must be known by now whose they are.

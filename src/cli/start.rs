@@ -142,6 +142,10 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
     runtime.shutdown_background();
     let summary = summary?;
     let code = report::apart(&store, shown.json)?;
+    if code == Code::Interrupted {
+        say(&format!("\nstopped; print the table by `wildgym report {root}`"));
+        return Ok(code);
+    }
     cassette::report(cassette.as_ref());
     if summary.gave_up {
         say(&format!(
@@ -150,7 +154,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         ));
     }
     if !summary.interrupted {
-        say_unjudged(&summary, root.as_str());
+        say_unjudged(&summary, root.as_str(), cassette.as_ref());
     }
     if summary.interrupted {
         say(&format!("\nstopped; go on with `wildgym resume {root}`"));
@@ -160,7 +164,7 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
 }
 
 /// Says what the judge left open, and what to do about it.
-pub(super) fn say_unjudged(summary: &Summary, root: &str) {
+pub(super) fn say_unjudged(summary: &Summary, root: &str, cassette: Option<&Arc<Cassette>>) {
     if summary.unjudged == 0 {
         return;
     }
@@ -169,9 +173,13 @@ pub(super) fn say_unjudged(summary: &Summary, root: &str) {
         1 => (1, "answer"),
         count => (count, "answers"),
     };
+    let lasting = match cassette {
+        Some(cassette) if !cassette.is_replayed() => " with the same `--record-models`",
+        Some(_) | None => "",
+    };
     say(&format!(
         "\n{count} {noun} could not be judged: {why}\nnothing else is lost; \
-         `wildgym rejudge {root}` judges what is left"
+         `wildgym rejudge {root}`{lasting} judges what is left"
     ));
 }
 

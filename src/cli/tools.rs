@@ -182,8 +182,7 @@ fn toolbox(args: &CallArgs) -> Result<Toolbox, Failure> {
         Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
             Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
         })?,
-        None => Workspace::create(&host.scratch, Quota::default())
-            .map_err(|error| Failure::usage(format!("cannot make a workspace: {error}")))?,
+        None => Workspace::create(&host.scratch, Quota::default()),
     };
     let sandbox = Sandbox {
         host,

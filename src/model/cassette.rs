@@ -2,16 +2,17 @@
 //!
 //! It stands between a conversation and the network. Recording keeps every exchange
 //! that a scope ended, errors included; replaying answers from what was kept, after
-//! comparing the request's digest, and never reaches an endpoint. It decides nothing about
-//! trials. What is kept is never changed: exchanges of another run under the same name
-//! are an error, and so is a request that differs from the recorded one.
+//! comparing the request's digest, and never reaches an endpoint. Recording asks even what
+//! was recorded before, and adds the answer; see [`Reel`]. It decides nothing about trials.
+//! Exchanges of another run under the same name are an error, and so is, in a replay, a
+//! request that differs from the recorded one.
 //!
 //! `README.md` beside this file describes the format.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -19,7 +20,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::message::Offered;
-use super::reel::Reel;
+use super::reel::{Position, Reel, is_aside};
 
 /// The version of the format that this program writes.
 pub(super) const FORMAT: u32 = 1;
@@ -39,6 +40,20 @@ pub enum CassetteError {
     /// Something else is kept under the same name.
     #[error("`{0}` holds other exchanges; record into another directory")]
     Taken(Utf8PathBuf),
+    /// Another process records there.
+    #[error("another process records into `{0}`")]
+    Busy(Utf8PathBuf),
+    /// There is a link, or what is no file, among the files.
+    #[error("`{0}` is neither a file nor a folder, and a cassette holds nothing else")]
+    Irregular(Utf8PathBuf),
+    /// Nothing of a condition is kept.
+    #[error("no exchange recorded for `{condition}`: the cassette holds {}", listed(.known))]
+    Unknown {
+        /// The condition: the agent and its model.
+        condition: String,
+        /// What there is, in order.
+        known: Vec<String>,
+    },
     /// The file system refused.
     #[error("cannot access `{path}`: {reason}")]
     Io {
@@ -103,6 +118,11 @@ impl CassetteError {
     }
 }
 
+/// Writes the names of conditions.
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { format!("`{}`", names.join("`, `")) }
+}
+
 /// What a replay met, as numbers of exchanges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Met {
@@ -128,7 +148,9 @@ pub struct Cassette {
 
 #[derive(Debug)]
 struct Place {
-    next: Arc<AtomicU32>,
+    /// Whether it is of no trial.
+    aside: bool,
+    position: Arc<Position>,
     reel: Weak<Reel>,
 }
 
@@ -150,12 +172,13 @@ pub(super) struct Shelf {
 
 impl Cassette {
     /// Begins to record into a directory: a new one, an empty one, or a cassette, which
-    /// then grows.
+    /// then grows. Links among its files are refused, as they are by
+    /// [`replay`](Self::replay): what they name is no part of the digest.
     pub fn record(root: &Utf8Path) -> Result<Self, CassetteError> {
         fs::create_dir_all(root).map_err(CassetteError::io(root))?;
         let mark = root.join(MARK);
         match version(&mark)? {
-            Some(()) => {}
+            Some(()) => drop(files(root)?),
             None if fs::read_dir(root).map_err(CassetteError::io(root))?.next().is_some() => {
                 return Err(CassetteError::NotEmpty(root.to_owned()));
             }
@@ -192,9 +215,8 @@ impl Cassette {
     }
 
     /// Says to which run exchanges belong that are recorded from now on. A scope that has
-    /// exchanges of the same run goes on with them: equal requests are not sent again, so
-    /// what was killed between a reply and its use resumes. Those of any other run are
-    /// an error. Only the first claim counts.
+    /// exchanges of the same run gets more of them, in a session of their own. Those of any
+    /// other run are an error. Only the first claim counts.
     pub fn claim(&self, run: &str) {
         self.shelf.run.get_or_init(|| run.to_owned());
     }
@@ -210,6 +232,35 @@ impl Cassette {
         match taken {
             Some(taken) if !self.shelf.replays => Err(CassetteError::Taken(taken)),
             Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses to replay a condition of which nothing is kept, and says what is.
+    pub fn refuse_unknown(&self, condition: &str) -> Result<(), CassetteError> {
+        let folder = self.shelf.root.join("trials");
+        if !self.shelf.replays || folder.join(encoded(condition)).is_dir() {
+            return Ok(());
+        }
+        let entries = folder.read_dir_utf8().into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.path().is_dir());
+        let mut known: Vec<String> = folders.map(|entry| decoded(entry.file_name())).collect();
+        known.sort_unstable();
+        Err(CassetteError::Unknown { condition: condition.to_owned(), known })
+    }
+
+    /// Takes back what was recorded of no trial since the cassette was opened: the first
+    /// questions to a judge that failed them, which a replay must not meet.
+    pub fn forget_asides(&self) {
+        let places = self.reels.lock().unwrap_or_else(PoisonError::into_inner);
+        for (path, place) in places.iter().filter(|(_, place)| place.aside) {
+            let Some(before) = place.position.before() else { continue };
+            // What cannot be taken back is passed over once another session has ended well.
+            let _kept = match before {
+                0 => fs::remove_file(path),
+                before => {
+                    fs::File::options().write(true).open(path).and_then(|file| file.set_len(before))
+                }
+            };
         }
     }
 
@@ -250,12 +301,14 @@ impl Cassette {
     pub(super) fn reel(&self, trial: &str, attempt: u32, role: &str) -> Arc<Reel> {
         let path = self.shelf.root.join("trials").join(place(trial, attempt, role));
         let mut places = self.reels.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = places
-            .entry(path.clone())
-            .or_insert_with(|| Place { next: Arc::default(), reel: Weak::new() });
+        let entry = places.entry(path.clone()).or_insert_with(|| Place {
+            aside: is_aside(trial),
+            position: Arc::default(),
+            reel: Weak::new(),
+        });
         entry.reel.upgrade().unwrap_or_else(|| {
-            let (common, next) = (Arc::clone(&self.shelf), Arc::clone(&entry.next));
-            let new = Arc::new(Reel::new(common, path, (trial, attempt, role), next));
+            let (common, position) = (Arc::clone(&self.shelf), Arc::clone(&entry.position));
+            let new = Arc::new(Reel::new(common, path, (trial, attempt, role), position));
             entry.reel = Arc::downgrade(&new);
             new
         })
@@ -287,6 +340,9 @@ impl Shelf {
                 CassetteError::NoCassette(_)
                 | CassetteError::NotEmpty(_)
                 | CassetteError::Taken(_)
+                | CassetteError::Busy(_)
+                | CassetteError::Irregular(_)
+                | CassetteError::Unknown { .. }
                 | CassetteError::CutOff
                 | CassetteError::Unreadable(_)
                 | CassetteError::Unscoped,
@@ -354,11 +410,15 @@ fn version(mark: &Utf8Path) -> Result<Option<()>, CassetteError> {
     Ok(Some(()))
 }
 
-/// Returns the digest of every file of a cassette, by name.
-fn digest(root: &Utf8Path) -> Result<String, CassetteError> {
+/// Finds the files of a cassette. A link would be served and be no part of the digest, so
+/// it is an error.
+fn files(root: &Utf8Path) -> Result<BTreeSet<Utf8PathBuf>, CassetteError> {
     let mut files = BTreeSet::new();
     let mut folders = vec![root.join("tools"), root.join("trials")];
     while let Some(folder) = folders.pop() {
+        if folder.is_symlink() {
+            return Err(CassetteError::Irregular(folder));
+        }
         let entries = match folder.read_dir_utf8() {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -370,13 +430,20 @@ fn digest(root: &Utf8Path) -> Result<String, CassetteError> {
             let name = entry.path().to_owned();
             if kind.is_dir() {
                 folders.push(name);
-            } else if kind.is_file() && matches!(name.extension(), Some("json" | "jsonl")) {
+            } else if !kind.is_file() {
+                return Err(CassetteError::Irregular(name));
+            } else if matches!(name.extension(), Some("json" | "jsonl")) {
                 files.insert(name);
             }
         }
     }
+    Ok(files)
+}
+
+/// Returns the digest of every file of a cassette, by name.
+fn digest(root: &Utf8Path) -> Result<String, CassetteError> {
     let mut all = blake3::Hasher::new();
-    for file in files {
+    for file in files(root)? {
         let bytes = fs::read(&file).map_err(CassetteError::io(&file))?;
         let name = file.strip_prefix(root).unwrap_or(&file).as_str();
         all.update(name.as_bytes()).update(b"\0").update(blake3::hash(&bytes).as_bytes());
@@ -410,9 +477,33 @@ fn encoded(text: &str) -> String {
     if name.is_empty() { "%".to_owned() } else { name }
 }
 
+/// Returns the text of which [`encoded`] made a file name.
+fn decoded(name: &str) -> String {
+    let mut parts = name.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).map(|digits| u8::from_str_radix(digits, 16)) {
+            Some(Ok(byte)) => {
+                bytes.push(byte);
+                bytes.extend(part.as_bytes().iter().skip(2));
+            }
+            Some(Err(_)) | None => bytes.extend([b"%", part.as_bytes()].concat()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for name in ["react-m", "react-鱼", "a b/c", "..", "100%", "%zz", "react-%é"] {
+            assert_eq!(decoded(&encoded(name)), name);
+        }
+        assert_eq!(decoded("a%zz%4"), "a%zz%4", "what nobody encoded stays");
+    }
 
     #[test]
     fn any_scope_has_a_place_below_the_cassette() {

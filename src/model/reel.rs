@@ -4,12 +4,16 @@
 //! adds to the one of the line before: a file grows with the conversation and not with
 //! its square. A line appears when its exchange has ended, in one write; a last line
 //! without its newline does not count.
+//!
+//! Every program that records into a reel begins a session, and its exchanges are numbered
+//! from 1 in it. What is recorded is never served while recording: an endpoint that failed
+//! yesterday is asked again today. A replay serves one session, see [`State::session`].
 
-use std::collections::HashMap;
-use std::fs::{self, File};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -60,6 +64,8 @@ struct Header {
 /// Any other line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    session: u32,
     n: u32,
     request: Asked,
     ended: Ended,
@@ -127,13 +133,32 @@ struct Times {
     retries: Vec<Retry>,
 }
 
+/// Where a scope has got to; it outlives the reels that are made for it.
+#[derive(Debug, Default)]
+pub(super) struct Position {
+    /// How many exchanges have begun.
+    begun: AtomicU32,
+    /// The session that is recorded or served.
+    session: OnceLock<u32>,
+    /// How long the file was before the session that is recorded.
+    before: OnceLock<u64>,
+}
+
+impl Position {
+    /// Returns how long the file was before the session that is recorded; none where
+    /// nothing was recorded.
+    pub(super) fn before(&self) -> Option<u64> {
+        self.before.get().copied()
+    }
+}
+
 /// The exchanges of one scope.
 #[derive(Debug)]
 pub(super) struct Reel {
     shelf: Arc<Shelf>,
     path: Utf8PathBuf,
     header: Header,
-    next: Arc<AtomicU32>,
+    position: Arc<Position>,
     state: Mutex<Option<State>>,
 }
 
@@ -141,12 +166,37 @@ pub(super) struct Reel {
 #[derive(Debug, Default)]
 struct State {
     lines: Vec<Line>,
-    /// Where the exchange of a number stands; the last of a number counts.
-    at: HashMap<u32, usize>,
+    /// Where the exchange of a session and a number stands; the last of a number counts.
+    at: HashMap<(u32, u32), usize>,
+    /// Where each session ends.
+    sessions: BTreeMap<u32, usize>,
     /// What the next line adds to.
     before: Before,
     /// Open for appending, and how long it is; none where it is replayed.
     file: Option<(File, u64)>,
+}
+
+impl State {
+    /// Returns the exchange of that session and number, and where it stands.
+    fn find(&self, session: u32, n: u32) -> Option<(usize, &Line)> {
+        let index = *self.at.get(&(session, n))?;
+        Some((index, self.lines.get(index)?))
+    }
+
+    /// Returns the session that a replay serves from which the exchange of that number is
+    /// asked for: of those that have the same request there, so that two judges do not meet,
+    /// the last that the endpoint did not break, else the last.
+    fn session(&self, n: u32, digest: &str) -> u32 {
+        let rank = |(number, end): (&u32, &usize)| {
+            let same = self.find(*number, n).is_some_and(|(_, line)| line.request.digest == digest);
+            let whole = self.lines.get(*end).is_some_and(|line| match line.ended.how {
+                How::Reply | How::Overflow => true,
+                How::Refused | How::Gone | How::Cut => false,
+            });
+            (same, whole, *number)
+        };
+        self.sessions.iter().map(rank).max().map_or_else(first, |(_, _, number)| number)
+    }
 }
 
 /// The request of a line.
@@ -175,7 +225,7 @@ impl Reel {
         shelf: Arc<Shelf>,
         path: Utf8PathBuf,
         (trial, attempt, role): (&str, u32, &str),
-        next: Arc<AtomicU32>,
+        position: Arc<Position>,
     ) -> Self {
         let header = Header {
             format: FORMAT,
@@ -185,7 +235,7 @@ impl Reel {
             attempt,
             role: role.to_owned(),
         };
-        Self { shelf, path, header, next, state: Mutex::new(None) }
+        Self { shelf, path, header, position, state: Mutex::new(None) }
     }
 
     /// Tells whether there is a file.
@@ -193,10 +243,10 @@ impl Reel {
         self.path.is_file()
     }
 
-    /// Takes the next number for a request, and returns what was recorded under it or the
-    /// place to record it.
+    /// Takes the next number for a request, and returns what was recorded under it where
+    /// it replays, else the place to record it.
     pub(super) fn turn<'a>(&'a self, request: Request<'a>) -> Result<Turn<'a>, CassetteError> {
-        let n = self.next.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let n = self.position.begun.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         let known = self.known(n, &request);
         match known {
             Ok(None) => Ok(Turn::New(Box::new(Pending { reel: self, n, request, kept: false }))),
@@ -214,21 +264,23 @@ impl Reel {
             Some(state) => state,
             none => none.insert(self.open()?),
         };
-        let replays = self.shelf.replays;
-        let Some(index) = state.at.get(&n) else {
-            let missing = || CassetteError::Missing { round: n, scope: self.scope() };
-            return if replays { Err(missing()) } else { Ok(None) };
-        };
-        let Some(line) = state.lines.get(*index) else { return Ok(None) };
-        match (line.request.digest == request.digest, replays) {
-            (_, false) if line.ended.how == How::Cut => Ok(None),
-            (true, _) => Ok(Some(line.ended.clone())),
-            (false, false) => Err(CassetteError::Taken(self.path.clone())),
-            (false, true) => {
-                let what = self.difference(&state.lines[..=*index], request);
-                Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
-            }
+        if !self.shelf.replays {
+            return Ok(None);
         }
+        let session = self.position.session.get_or_init(|| state.session(n, &request.digest));
+        let Some((index, line)) = state.find(*session, n) else {
+            return Err(CassetteError::Missing { round: n, scope: self.scope() });
+        };
+        if line.request.digest == request.digest {
+            return Ok(Some(line.ended.clone()));
+        }
+        let what = self.difference(&state.lines[..=index], request);
+        Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+    }
+
+    /// Tells whether the scope is of no trial, and so of no run: a judge's first questions.
+    fn is_aside(&self) -> bool {
+        is_aside(&self.header.trial)
     }
 
     /// Says what differs between a request and that of the last of these lines.
@@ -263,9 +315,10 @@ impl Reel {
         if self.shelf.replays {
             return Ok(state);
         }
-        let own = Header { run: self.shelf.run().to_owned(), ..self.header.named() };
+        let run = if self.is_aside() { "" } else { self.shelf.run() };
+        let own = Header { run: run.to_owned(), ..self.header.named() };
         match &header {
-            Some(header) if header.run != own.run || own.run.is_empty() => {
+            Some(header) if !self.is_aside() && (header.run != run || run.is_empty()) => {
                 return Err(CassetteError::Taken(self.path.clone()));
             }
             Some(_) | None => {}
@@ -280,6 +333,13 @@ impl Reel {
             .truncate(false)
             .open(&self.path)
             .map_err(error())?;
+        if self.is_aside() {
+            self.hold(&file)?;
+        }
+        self.position.session.get_or_init(|| {
+            state.sessions.last_key_value().map_or_else(first, |(last, _)| last.saturating_add(1))
+        });
+        self.position.before.get_or_init(|| whole);
         file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0))).map_err(error())?;
         let mut length = whole;
         if header.is_none() {
@@ -289,6 +349,15 @@ impl Reel {
         }
         state.file = Some((file, length));
         Ok(state)
+    }
+
+    /// Refuses to record where another process does: no run's lock guards what is of no run.
+    fn hold(&self, file: &File) -> Result<(), CassetteError> {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(CassetteError::Busy(self.path.clone())),
+            // A file system without locks still keeps files.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
+        }
     }
 
     /// Reads the file, where there is one: its header, its lines, the length of both.
@@ -310,7 +379,8 @@ impl Reel {
             if !state.before.apply(&line.request) {
                 return Err(self.corrupt(index + 2, "it repeats messages that are not there"));
             }
-            state.at.insert(line.n, state.lines.len());
+            state.at.insert((line.session, line.n), state.lines.len());
+            state.sessions.insert(line.session, state.lines.len());
             state.lines.push(line);
         }
         Ok((Some(header), state, whole as u64))
@@ -375,7 +445,8 @@ impl Reel {
             Ok(Asked { digest, settings, tools, keep, messages })
         });
         let asked = asked.map_err(|error| CassetteError::io(&self.path)(error.into()))?;
-        let line = self.line(&Line { n, request: asked, ended, t })?;
+        let session = self.position.session.get().copied().unwrap_or_else(first);
+        let line = self.line(&Line { session, n, request: asked, ended, t })?;
         let line = match request.key {
             Some(key) => key.redact(String::from_utf8_lossy(&line).into_owned()).into_bytes(),
             None => line,
@@ -517,6 +588,21 @@ impl Ended {
             How::Cut => Some(CassetteError::CutOff.into()),
         }
     }
+}
+
+/// Tells whether a scope of that name is of no trial: a trial's name has several parts.
+pub(super) fn is_aside(trial: &str) -> bool {
+    !trial.contains('/')
+}
+
+/// Returns the number of the first session.
+fn first() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_first(session: &u32) -> bool {
+    *session == first()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

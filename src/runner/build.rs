@@ -115,7 +115,7 @@ impl Gym {
             variant: trial.variant.clone(),
             reason: error.to_string(),
         })?;
-        let workspace = Workspace::create(&self.host.scratch, Quota::default())?;
+        let workspace = Workspace::create(&self.host.scratch, Quota::default());
         fill(&workspace, &given.files)?;
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),

@@ -15,6 +15,9 @@ use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 use super::{Blobs, StoreError};
 use crate::record::FORMAT;
 
+/// Most trials that a run may plan: what lists them all must have room for them.
+const MOST_TRIALS: u64 = 10_000_000;
+
 /// The contents of `run.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -205,6 +208,7 @@ impl JudgeConfig {
 impl RunConfig {
     pub(super) fn write(&self, root: &Utf8Path) -> Result<(), StoreError> {
         let path = root.join("run.toml");
+        self.check(&path)?;
         let text = toml::to_string(self).map_err(|error| StoreError::Corrupt {
             path: path.clone(),
             line: 0,
@@ -233,7 +237,34 @@ impl RunConfig {
         if version.format > FORMAT {
             return Err(StoreError::Newer { path, found: version.format, known: FORMAT });
         }
-        toml::from_str(&text).map_err(|error| corrupt(&error))
+        let config: Self = toml::from_str(&text).map_err(|error| corrupt(&error))?;
+        config.check(&path)?;
+        Ok(config)
+    }
+
+    /// Refuses names that would lead out of the run's directory, for a run may come from
+    /// somebody else, and a plan that nothing could hold.
+    fn check(&self, path: &Utf8Path) -> Result<(), StoreError> {
+        let corrupt = |reason| Err(StoreError::Corrupt { path: path.to_owned(), line: 0, reason });
+        let Plan { tasks, variants, k, .. } = &self.plan;
+        let names = [("judge.name", &self.judge.name)]
+            .into_iter()
+            .chain(self.conditions.keys().map(|name| ("conditions", name)))
+            .chain(tasks.iter().map(|name| ("plan.tasks", name)));
+        for (field, name) in names {
+            if let Some(why) = unfit(name) {
+                return corrupt(format!("`{field}`: {name:?} cannot name a file: {why}"));
+            }
+        }
+        let cells = [self.conditions.len(), tasks.len(), variants.len()];
+        let trials = cells.iter().fold(u64::from(*k), |all, &n| all.saturating_mul(n as u64));
+        if trials > MOST_TRIALS {
+            return corrupt(format!(
+                "`plan.k`: with {k} there are up to {trials} trials, and a run has at most \
+                 {MOST_TRIALS}"
+            ));
+        }
+        Ok(())
     }
 
     /// Reads what judges and reports need of the tasks.
@@ -244,5 +275,83 @@ impl RunConfig {
             line: error.line(),
             reason: error.to_string(),
         })
+    }
+}
+
+/// Says why a name cannot be that of a file or folder in a run; none where it can. What
+/// begins with a dot is hidden, or leads upwards.
+fn unfit(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        return Some("it is empty");
+    }
+    if name.starts_with('.') {
+        return Some("it begins with a dot");
+    }
+    if name.contains(['/', '\\']) {
+        return Some("it has a path separator");
+    }
+    name.chars().any(char::is_control).then_some("it has a control character")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run's file, with what can be changed in it.
+    const TEXT: &str = r#"
+format = 1
+wildgym = "0"
+created = "2026-03-01T09:00:00Z"
+web = "hermetic"
+suite = { name = "s", version = "1", digest = "", source = "s", tasks = "" }
+plan = { tasks = ["t-1"], variants = ["full"], k = 4, seed = 1, attempts = 3 }
+conditions = { reference = { agent = "reference" } }
+limits = { rounds = 10 }
+bounds = { seconds = 1, bytes = 1 }
+tools = { names = [], schemas = "" }
+judge = { name = "exact" }
+"#;
+
+    #[test]
+    fn what_a_run_names_stays_in_its_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        let read = |text: &str| {
+            fs::write(root.join("run.toml"), text).unwrap();
+            RunConfig::read(root).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(TEXT), Ok(()));
+        for name in ["llm-m.1+n_2-v3-00ff", "鱼", "a..b"] {
+            assert_eq!(read(&TEXT.replace("\"exact\"", &format!("{name:?}"))), Ok(()), "{name}");
+        }
+        let names =
+            ["../../pwn", "/etc/x", "a\\b", "..", ".", ".x", "", "a\u{0}b", "a\nb", "a\u{85}"];
+        let fields =
+            [("judge.name", "\"exact\""), ("conditions", "reference ="), ("plan.tasks", "\"t-1\"")];
+        for name in names {
+            // TOML escapes as JSON does.
+            let quoted = serde_json::to_string(name).unwrap();
+            for (field, old) in fields {
+                let equals = if old.ends_with('=') { " =" } else { "" };
+                let error = read(&TEXT.replacen(old, &format!("{quoted}{equals}"), 1)).unwrap_err();
+                let said = format!("`{field}`: {name:?} cannot name a file");
+                assert!(error.contains(&said), "{said}: {error}");
+            }
+        }
+        let error = read(&TEXT.replace("\"full\"", "\"../x\"")).unwrap_err();
+        assert!(error.contains("line 7"), "a variant has a form of its own: {error}");
+    }
+
+    #[test]
+    fn a_plan_has_an_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        for (k, fits) in [("10000000", true), ("10000001", false), ("4000000000", false)] {
+            fs::write(root.join("run.toml"), TEXT.replace("k = 4", &format!("k = {k}"))).unwrap();
+            let error = RunConfig::read(root).err().map(|error| error.to_string());
+            assert_eq!(error.is_none(), fits, "{k}: {error:?}");
+            let said = |error: &String| error.contains("a run has at most 10000000");
+            assert!(error.iter().all(said), "{k}: {error:?}");
+        }
     }
 }

@@ -117,7 +117,7 @@ fn rig(interceptors: Vec<Arc<dyn Interceptor>>) -> Rig {
         workers: Workers::new("/nonexistent".into(), 1),
         code: None,
     });
-    let workspace = Workspace::create(&host.scratch, Quota::default()).unwrap();
+    let workspace = Workspace::create(&host.scratch, Quota::default());
     let sandbox = Arc::new(Sandbox {
         host,
         workspace,

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cap_std::ambient_authority;
@@ -21,9 +22,15 @@ use crate::scratch::Scratch;
 const LISTED: usize = 200_000;
 
 /// A directory with a quota, accessed through a handle.
+///
+/// One of our own is made when something is first written, or handed to a runtime: many
+/// attempts touch no file, and directories are a good part of what such an attempt costs.
 #[derive(Debug)]
 pub struct Workspace {
-    dir: Dir,
+    /// The handle, once the directory is there.
+    dir: OnceLock<Dir>,
+    /// Held while it is made.
+    making: Mutex<()>,
     path: Utf8PathBuf,
     quota: Quota,
     /// Whether it goes when dropped.
@@ -31,33 +38,36 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Creates an empty workspace below the scratch directory; it is removed when dropped.
-    pub fn create(scratch: &Scratch, quota: Quota) -> io::Result<Self> {
+    /// Returns an empty workspace below the scratch directory; it is removed when dropped.
+    #[must_use]
+    pub fn create(scratch: &Scratch, quota: Quota) -> Self {
         let path = scratch.path().join(scratch.next_name());
-        std::fs::create_dir(&path)?;
-        std::fs::set_permissions(&path, Permissions::from_mode(0o700))?;
-        let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
-        Ok(Self { dir, path, quota, ours: true })
+        Self { dir: OnceLock::new(), making: Mutex::new(()), path, quota, ours: true }
     }
 
     /// Uses a directory of the user's, which stays when the workspace is dropped.
     pub fn attach(folder: &Utf8Path, quota: Quota) -> io::Result<Self> {
         let path = folder.canonicalize_utf8()?;
         let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
-        Ok(Self { dir, path, quota, ours: false })
+        Ok(Self { dir: dir.into(), making: Mutex::new(()), path, quota, ours: false })
     }
 
-    /// Returns the handle, for the runtime that gives it to executed code.
-    #[must_use]
-    pub fn dir(&self) -> &Dir {
-        &self.dir
+    /// Returns the handle, and makes the directory where it is not there yet.
+    fn dir(&self) -> io::Result<&Dir> {
+        let _one = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(dir) = self.dir.get() {
+            return Ok(dir);
+        }
+        std::fs::create_dir(&self.path)?;
+        std::fs::set_permissions(&self.path, Permissions::from_mode(0o700))?;
+        let dir = Dir::open_ambient_dir(&self.path, ambient_authority())?;
+        Ok(self.dir.get_or_init(|| dir))
     }
 
     /// Returns where the directory lies on the host. Only for handing the directory to a
     /// runtime; a path joined to it would follow links.
-    #[must_use]
-    pub fn host_path(&self) -> &Utf8Path {
-        &self.path
+    pub fn host_path(&self) -> io::Result<&Utf8Path> {
+        self.dir().map(|_| self.path.as_path())
     }
 
     /// Reads a whole file of at most `limit` bytes.
@@ -65,8 +75,11 @@ impl Workspace {
         let clean = relative(path)?;
         let io = |source| WorkspaceError::Io { path: shown(path), source };
         let large = |bytes| WorkspaceError::TooLarge { path: shown(path), bytes, limit };
-        let (file, size) = handle::regular(&self.dir, &clean)
-            .map_err(|error| self.refuse(path, &clean, &error))?;
+        let found = match self.dir.get() {
+            Some(dir) => handle::regular(dir, &clean),
+            None => Err(OpenError::Missing),
+        };
+        let (file, size) = found.map_err(|error| self.refuse(path, &clean, &error))?;
         if size > limit {
             return Err(large(size));
         }
@@ -113,7 +126,8 @@ impl Workspace {
 
     /// Measures what is there now.
     pub fn usage(&self) -> Result<Usage, WorkspaceError> {
-        tree::usage(&self.dir).map_err(|source| WorkspaceError::Io { path: ".".into(), source })
+        let Some(dir) = self.dir.get() else { return Ok(Usage::default()) };
+        tree::usage(dir).map_err(|source| WorkspaceError::Io { path: ".".into(), source })
     }
 
     /// Returns the quota.
@@ -130,8 +144,8 @@ impl Workspace {
                     bytes: u64::try_from(stat.st_size).unwrap_or(0),
                 })
         };
-        tree::walk(&self.dir, step)
-            .map_err(|source| WorkspaceError::Io { path: ".".into(), source })
+        let Some(dir) = self.dir.get() else { return Ok(()) };
+        tree::walk(dir, step).map_err(|source| WorkspaceError::Io { path: ".".into(), source })
     }
 
     /// Writes `size` bytes from `source` under a name of its own, then renames.
@@ -145,9 +159,10 @@ impl Workspace {
         let Some(name) = clean.file_name() else {
             return Err(WorkspaceError::NotAFile { path: shown(path), what: "the workspace" });
         };
-        self.admit(&clean, size)?;
-        let directory = handle::parent(&self.dir, &clean, true)
-            .map_err(|error| self.refuse(path, &clean, &error))?;
+        let dir = self.dir().map_err(|source| WorkspaceError::Io { path: ".".into(), source })?;
+        self.admit(dir, &clean, size)?;
+        let directory =
+            handle::parent(dir, &clean, true).map_err(|error| self.refuse(path, &clean, &error))?;
         if let Ok(stat) = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)
             && FileType::from_raw_mode(stat.st_mode) == FileType::Directory
         {
@@ -164,11 +179,11 @@ impl Workspace {
     }
 
     /// Refuses a write that would leave more behind than the quota allows.
-    fn admit(&self, clean: &Utf8Path, size: u64) -> Result<(), WorkspaceError> {
+    fn admit(&self, dir: &Dir, clean: &Utf8Path, size: u64) -> Result<(), WorkspaceError> {
         let now = self.usage()?;
         // The name replaced gives back what it weighs; a file with another name keeps it.
         let (mut freed, mut known) = (0, Utf8PathBuf::new());
-        let _ = tree::names(&self.dir, clean, |name, stat| {
+        let _ = tree::names(dir, clean, |name, stat| {
             known.push(name);
             let file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
             freed = if file && stat.st_nlink == 1 { tree::weight(stat) } else { 0 };
@@ -234,7 +249,10 @@ fn write_beside(directory: &OwnedFd, size: u64, source: &mut dyn Read) -> io::Re
 impl Drop for Workspace {
     /// Removes the directory. What cannot be removed stays for the scratch directory's own end.
     fn drop(&mut self) {
-        if self.ours && tree::clear(&self.dir).is_ok() {
+        if let Some(dir) = self.dir.get()
+            && self.ours
+            && tree::clear(dir).is_ok()
+        {
             let _ = std::fs::remove_dir(&self.path);
         }
     }

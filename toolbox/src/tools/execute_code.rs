@@ -68,11 +68,13 @@ impl Tool for ExecuteCode {
             let missing = RuntimeError::Missing;
             ToolError::Unavailable(format!("{missing}; run `wildgym setup`"))
         })?;
+        let workspace = sandbox.workspace.host_path();
+        let workspace = workspace.map_err(|error| ToolError::SandboxLost(error.to_string()))?;
         let mut limits = Limits::default();
         limits.cpu = limits.cpu.min(context.limit);
         let execution = Execution {
             source: &code,
-            workspace: sandbox.workspace.host_path(),
+            workspace,
             quota: sandbox.workspace.quota(),
             scratch: sandbox.host.scratch.path(),
             now: context.now,
