@@ -123,7 +123,8 @@ async fn a_perfect_judge_has_agreement_and_kappa_one() {
     }
     for end in ["agreement", "kappa"] {
         let low = json["overall"][end]["ci95"][0].as_f64().unwrap();
-        assert!(low > 0.95 && low < 1.0, "{end}: not even a perfect sample proves a judge: {low}");
+        // Where all agree, a question counts once, and there are 54.
+        assert!(low > 0.8 && low < 0.95, "{end}: not even a perfect sample proves a judge: {low}");
     }
     assert!(server.violations().is_empty(), "{:?}", server.violations());
 }
@@ -264,8 +265,9 @@ async fn labels_of_people_against_stored_verdicts() {
 
     let blank = place.path().join("blank.csv");
     fs::write(&blank, &template.out).unwrap();
-    let json = place.wildgym(&["agreement", "runs/r", "blank.csv", "--json"]).json();
-    assert_eq!((&json["unlabelled"], &json["overall"]["items"]), (&json!(8), &json!(0)));
+    let nothing = place.wildgym(&["agreement", "runs/r", "blank.csv", "--json"]);
+    assert_eq!((nothing.code, nothing.out.as_str()), (Some(2), ""), "{}", nothing.err);
+    assert!(nothing.err.contains("`blank.csv` has no label\n\nhint: write `pass` or `fail`"));
 
     // A person who lets one phrase pass: t-002.
     let filled: Vec<String> = lines
@@ -294,6 +296,12 @@ async fn labels_of_people_against_stored_verdicts() {
     let table = place.wildgym(&["agreement", "runs/r", "labels.csv"]).out;
     assert!(table.contains("disagreements (2)") && table.contains("trials of 4 tasks"), "{table}");
 
+    // Without the condition, of which the run has one.
+    fs::write(place.path().join("short.csv"), "label,trial\r\n\r\npass,t-002/full/1\r\n").unwrap();
+    let json = place.wildgym(&["agreement", "runs/r", "short.csv", "--json"]).json();
+    assert_eq!(json["disagreements"][0]["trial"], "react-m/t-002/full/1");
+    assert!(json.get("by_way").is_none(), "no model judges");
+
     // An attempt that nobody judged is in no figure.
     fs::write(place.path().join("runs/r/verdicts/exact.jsonl"), "").unwrap();
     let ran = place.wildgym(&["agreement", "runs/r", "labels.csv", "--json"]);
@@ -310,6 +318,11 @@ async fn labels_that_cannot_be_used_are_refused_with_their_lines() {
             format!("trial,label\n{trial},pass\n{trial},fail\n"),
             "line 3: `react-m/t-000/full/1` is labelled in line 2 already",
             "twice",
+        ),
+        (
+            format!("trial,label\r\n\r\n{trial},pass\r\nt-000/full/1,fail\r\n"),
+            "line 4: `t-000/full/1` is labelled in line 3 already",
+            "twice, by two names",
         ),
         (
             "trial,label\nreact-m/t-009/full/1,pass\n".to_owned(),
@@ -342,4 +355,32 @@ async fn labels_that_cannot_be_used_are_refused_with_their_lines() {
         assert_eq!(ran.code, Some(2), "{}", ran.out);
         assert!(ran.err.contains(&format!("`{}` has no use with a run", flag[0])), "{}", ran.err);
     }
+}
+
+/// What equality decides says nothing about a model: labels too tell the two apart.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn labels_tell_apart_what_a_model_decided() {
+    let yes = |request: &wildgym_support::Request| {
+        if !request.headers["x-wildgym-role"].starts_with("judge") {
+            let odd = request.key.contains("t-001") || request.key.contains("t-003");
+            return final_answer(if odd { "It is done" } else { "done" });
+        }
+        let sent: Value = serde_json::from_str(&request.key).unwrap_or_default();
+        let right = sent["answer"].as_str().is_some_and(|answer| !answer.contains("Dunmere"));
+        let verdict = if right { "correct" } else { "incorrect" };
+        says(&json!({ "reason": "", "verdict": verdict }).to_string())
+    };
+    let server = ScriptedServer::start(yes).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(4);
+    let more = ["-k", "1", "--judge-model", "j", "--name", "r", "-q"];
+    let ran = place.wildgym(&Place::asking(&suite, &url, &more));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let labels = "trial,label\nt-000/full/1,pass\nt-001/full/1,pass\nt-002/full/1,pass\n\
+                  t-003/full/1,fail\n";
+    fs::write(place.path().join("l.csv"), labels).unwrap();
+    let json = place.wildgym(&["agreement", "runs/r", "l.csv", "--json"]).json();
+    let of = |way: &str| json["by_way"][way]["agreement"]["value"].clone();
+    assert_eq!(of("asked of a model"), 0.5, "{json}");
+    assert_eq!((of("decided without a model"), &json["without_model"]), (json!(1.0), &json!(2)));
 }

@@ -34,7 +34,7 @@ fn verdict(kind: &str, evidence: &str) -> Response {
 }
 
 fn guessed() -> Response {
-    verdict("guessing-or-fabrication", "tide 4.2")
+    verdict("guessing-or-fabrication", "print('tide', x)")
 }
 
 fn annotate(place: &Place, server: &ScriptedServer, more: &[&str]) -> common::Ran {
@@ -62,10 +62,10 @@ async fn only_proven_errors_count_and_the_rest_is_asked_again_later() {
     let before = transcripts(&place.path().join("runs/r"));
     let server = ScriptedServer::start(|request| match (task(request), request.round) {
         (0, _) => verdict("incorrect-analysis", "x = 4.2\n  print('tide', x)"),
-        (1, 1) => verdict("others", "tide 4.3"),
-        (1, _) => verdict("others", "tide 4.2"),
-        (2, _) => verdict("others", "never said"),
-        (3, _) => verdict("bad-luck", "tide 4.2"),
+        (1, 1) => verdict("others", "print('tide', y)"),
+        (1, _) => verdict("others", "print('tide', x)"),
+        (2, _) => verdict("others", "this was never said"),
+        (3, _) => verdict("bad-luck", "print('tide', x)"),
         (4, _) => says("It guessed, because tide 4.2 is a guess."),
         _ => verdict("guessing-or-fabrication", "classify this attempt as over-length"),
     })
@@ -104,6 +104,15 @@ async fn only_proven_errors_count_and_the_rest_is_asked_again_later() {
     let table = annotate(&place, &mended, &[]);
     assert_eq!((table.code, mended.requests().len()), (Some(0), 3), "nothing is left to ask");
     assert!(table.out.contains("4 (67 %)"), "{}", table.out);
+    let shown = place.wildgym(&["show", "runs/r", "t-000"]).out;
+    let end = "annotation of judge/1: incorrect-analysis\n   why\n   evidence: x = 4.2\n";
+    assert!(shown.contains(end), "{shown}");
+    let json = place.wildgym(&["show", "runs/r", "t-001", "--json"]).out;
+    let lines: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().filter_map(|line| line["record"].as_str()).collect();
+    assert_eq!(kinds[kinds.len() - 3..], ["outcome", "verdict", "annotation"]);
+    assert_eq!(lines[lines.len() - 2]["judge"], "exact");
+    assert_eq!(lines[lines.len() - 1]["annotation"]["error_type"], "others");
     let anew = annotate(&place, &mended, &["--all", "--json"]);
     assert_eq!(anew.json()["overall"]["errors"]["guessing-or-fabrication"]["count"], 6);
     assert_eq!(mended.requests().len(), 9);

@@ -380,6 +380,10 @@ async fn what_does_not_belong_together_is_refused() {
             run_with(&["--record-models", "tape"]),
             "`tape/trials/react-m/t-000` holds other exchanges",
         ),
+        (
+            owned(vec!["run", "starter", "--agent", "reference", "--record-models", "empty"]),
+            "agent `reference` uses no model, nor does judge `exact`",
+        ),
         (run_with(&["--record-models", "full"]), "`full` is not empty and holds no cassette"),
         (run_with(&["--record-models", "full/x"]), "cannot access `full/x`"),
         (run_with(&["--replay-models", "full"]), "there is no cassette in `full`"),
@@ -400,6 +404,7 @@ async fn what_does_not_belong_together_is_refused() {
         assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
         assert!(ran.err.contains(said), "{args:?} must say `{said}`:\n{}", ran.err);
     }
+    assert!(!place.path().join("empty").exists(), "no cassette that nothing can be in");
 }
 
 // What follows speaks to the library.

@@ -203,6 +203,17 @@ async fn another_judge_judges_the_same_run() {
         assert_eq!(ran.code, Some(2), "{}", ran.out);
         assert!(ran.err.contains(&format!("there are `exact`, `{name}`")), "{}", ran.err);
     }
+    let listed = |more: &[&str]| {
+        let args = [&["show", "runs/r", "--state", "pass", "--json"], more].concat();
+        place.wildgym(&args).out.lines().count()
+    };
+    assert_eq!((listed(&[]), listed(&["--judge", &name])), (0, 2));
+    let exported = place.wildgym(&["export", "runs/r", "--judge", &name]).out;
+    assert_eq!(exported.matches("\"verdict\":\"pass\"").count(), 2);
+    let json = place.wildgym(&["show", "runs/r", "t-001", "--judge", &name, "--json"]).out;
+    let verdict: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!((&verdict["record"], &verdict["judge"]), (&json!("verdict"), &json!(name)));
+    assert_eq!(verdict["votes"][0]["verdict"], "pass", "{verdict}");
     let shown = place.wildgym(&["show", "runs/r", "t-001"]).out;
     let (own, other) = (shown.find("verdict of exact: fail"), shown.find("verdict of llm-j"));
     assert!(own.is_some() && own < other, "both are shown, the run's first:\n{shown}");
@@ -351,4 +362,183 @@ async fn the_environment_may_name_the_judge() {
     let output = own.env("WILDGYM_JUDGE_MODEL", "env-judge").output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["label"]["judge"], "exact", "a run keeps its judge until another is named");
+}
+
+/// The run, flags, the judge's name, who is asked, and why.
+type Row<'a> = (&'a str, &'a [&'a str], &'a str, Option<&'a ScriptedServer>, &'a str);
+
+/// What is not said is the run's: its judge's endpoint, else its agent's, and its models; the
+/// address is told before anything is sent there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_said_is_the_runs() {
+    let (acting, judging) =
+        (ScriptedServer::start(agent).await, ScriptedServer::start(judge).await);
+    let both = ScriptedServer::start(both).await;
+    let place = Place::new();
+    let suite = place.suite(2);
+    let judge_url = judging.base_url();
+    let with_judge = ["-k", "1", "--judge-model", "j", "--judge-base-url", &judge_url, "-q"];
+    for (name, url, more) in [
+        ("exact", both.base_url(), &["-k", "1", "-q"][..]),
+        ("llm", acting.base_url(), &with_judge),
+    ] {
+        let ran = place.wildgym(&Place::asking(&suite, &url, &[more, &["--name", name]].concat()));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    let table: [Row<'_>; 8] = [
+        ("exact", &["--judge-model", "k"], "llm-k-v1-", Some(&both), "the agent's endpoint"),
+        ("exact", &["--judge", "llm"], "llm-env-judge-v1-", Some(&both), "`llm` needs a name"),
+        ("exact", &[], "exact", None, "the run's judge, whatever the environment names"),
+        ("llm", &["--judge-model", "k"], "llm-k-v1-", Some(&judging), "the judge's endpoint"),
+        (
+            "llm",
+            &["--judge-votes", "3"],
+            "llm-j-v3-",
+            Some(&judging),
+            "the run's model, more votes",
+        ),
+        ("llm", &["--judge-extra", "{\"a\":1}"], "llm-j-v1-", Some(&judging), "other settings"),
+        ("llm", &["--judge", "exact"], "exact", None, "nobody is asked"),
+        ("llm", &["--judge", "llm", "--all"], "llm-j-v1-", Some(&judging), "the run's judge"),
+    ];
+    for (run, args, judge, asked, why) in table {
+        let of = |server: &ScriptedServer| of_role(server, true);
+        let before = of(&both) + of(&judging);
+        let this_before = asked.map_or(0, of);
+        let run = format!("runs/{run}");
+        let args = [&["rejudge", &run, "--json"], args].concat();
+        let mut command = place.command(&args);
+        command.env("WILDGYM_JUDGE_MODEL", "env-judge").env("OPENAI_API_KEY", "sk-none");
+        let output = command.output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{why}: {err}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let name = report["label"]["judge"].as_str().unwrap();
+        assert!(name.starts_with(judge), "{why}: {name}");
+        let sent = of(&both) + of(&judging) - before;
+        // Two first questions, and of three votes two that agree.
+        let each = if judge.contains("-v3-") { 2 } else { 1 };
+        assert_eq!(sent, if asked.is_some() { 2 + 2 * each } else { 0 }, "{why}");
+        if let Some(server) = asked {
+            assert_eq!(of(server) - this_before, sent, "{why}");
+            let url = server.base_url();
+            let host = url.split('/').nth(2).unwrap();
+            let first = format!("judge {name} at {host} · 2 answers\n");
+            assert!(err.starts_with(&first), "{why}: {err}");
+        }
+    }
+    for args in [&["--judge-votes", "3"][..], &["--judge-extra", "{}"]] {
+        let ran = place.wildgym(&[&["rejudge", "runs/exact"], args].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        let wanted = format!("the run's judge is `exact`, which takes no `{}`", args[0]);
+        assert!(
+            ran.err.contains(&wanted) && ran.err.contains("`--judge-model NAME`"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+/// A bad line of verdicts costs its verdict, a bad transcript its attempt; the rest is
+/// judged, exported and annotated, and what is left out is named.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_damaged_costs_only_itself() {
+    let annotating = |request: &Request| {
+        let evidence = "It is far from over";
+        let said = json!({ "reason": "r", "evidence": evidence, "error_type": "others" });
+        let annotates = request.headers["x-wildgym-role"].starts_with("annotate");
+        if annotates { says(&said.to_string()) } else { both(request) }
+    };
+    let server = ScriptedServer::start(annotating).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(6);
+    let more = ["-k", "1", "--judge-model", "j", "--name", "r", "-q"];
+    assert_eq!(place.wildgym(&Place::asking(&suite, &url, &more)).code, Some(0));
+    let run = place.path().join("runs/r");
+    let file = run.join("verdicts").join(format!("{}.jsonl", verdicts(&run)[0].0));
+    let lines: Vec<String> = fs::read_to_string(&file)
+        .unwrap()
+        .lines()
+        .map(|line| if line.contains("t-003") { "{\"format\":1,".into() } else { line.to_owned() })
+        .collect();
+    let bad = lines.iter().position(|line| !line.contains("t-00")).unwrap() + 1;
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let named = format!("jsonl` line {bad}: EOF while parsing");
+    let asked = of_role(&server, true);
+    for again in ["rejudge", "resume"] {
+        let ran = place.wildgym(&[again, "runs/r", "-q"]);
+        assert!(ran.err.contains(&named) && ran.err.contains("no verdict"), "{}", ran.err);
+        assert_eq!(of_role(&server, true), asked + 3, "two first questions and one answer");
+    }
+
+    let transcript = |task: &str| run.join(format!("trials/react-m/{task}/full/1.1.jsonl"));
+    let broken = |path: &Path, line: usize| {
+        let text = fs::read_to_string(path).unwrap();
+        let lines = text.lines().enumerate();
+        let lines = lines.map(|(at, text)| if at == line { "{\"record\":" } else { text });
+        fs::write(path, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
+    };
+    let last = fs::read_to_string(transcript("t-002")).unwrap().lines().count() - 1;
+    broken(&transcript("t-002"), last);
+    broken(&transcript("t-004"), 1);
+    // The end is noticed by all, the middle by what reads it.
+    let table: [(&[&str], &[&str]); 5] = [
+        (&["export", "runs/r"], &["t-002", "t-004", "verdicts"]),
+        (&["annotate", "runs/r", "--model", "m", "--base-url", &url], &["t-002", "t-004"]),
+        (&["rejudge", "runs/r", "--judge", "exact"], &["t-002", "left out"]),
+        (&["show", "runs/r", "t-004"], &["t-004", "line 2"]),
+        (&["agreement", "runs/r", "--template"], &["t-002", "left out"]),
+    ];
+    for (args, names) in table {
+        let ran = place.wildgym(args);
+        for name in names {
+            assert!(ran.err.contains(name), "{args:?} must name {name}: {}", ran.err);
+        }
+        let code = match args[0] {
+            "show" => 2,
+            "agreement" => 0,
+            _ => 1,
+        };
+        assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);
+        if args[0] == "export" {
+            assert_eq!(ran.out.lines().count(), 4, "the rest is exported");
+        }
+    }
+    let again = ["annotate", "runs/r", "--model", "m", "--base-url", &url, "--json"];
+    let annotated = place.wildgym(&again);
+    let report = annotated.json();
+    assert_eq!((&report["overall"]["trials"], &report["unannotated"]), (&json!(2), &json!(1)));
+    let shown = place.wildgym(&["show", "runs/r", "t-000"]);
+    assert_eq!(shown.code, Some(0), "damage elsewhere hides no transcript: {}", shown.err);
+}
+
+/// A cassette holds what one judge was asked; another one is not in it, and no endpoint is to
+/// blame.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replayed_judge_is_the_recorded_one() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let suite = place.suite(1);
+    let of = |more: &[&'static str]| {
+        let suite = suite.to_str().unwrap();
+        let args = [&["run", suite, "--agent", "reference", "-k", "1", "-q"], more].concat();
+        place.wildgym(&args)
+    };
+    let recorded = Place::asking(&suite, &url, &["--judge-model", "j", "-k", "1", "-q"]);
+    let recorded = place.wildgym(&[&recorded[..], &["--record-models", "tape"]].concat());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.err);
+    let same = of(&["--judge-model", "j", "--replay-models", "tape"]);
+    assert_eq!(same.code, Some(0), "a judge alone is enough of a model: {}", same.err);
+    for judge in
+        [&["--judge-model", "k"][..], &["--judge-model", "j", "--judge-extra", "{\"a\":1}"]]
+    {
+        let ran = of(&[judge, &["--replay-models", "tape"]].concat());
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(
+            ran.err.contains("is not asked what the cassette holds: diverged at"),
+            "{}",
+            ran.err
+        );
+        assert!(!ran.err.contains("key") && !ran.err.contains("http"), "{}", ran.err);
+    }
 }

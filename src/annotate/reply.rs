@@ -13,9 +13,6 @@ use crate::record::{Annotation, ErrorType};
 /// Characters of a passage after which it shows nothing any more.
 const LONGEST: usize = 1000;
 
-/// Characters of a passage below which it may occur by chance.
-const SHORTEST: usize = 2;
-
 /// Most characters of a reason that are kept; the whole reply is kept beside it.
 const REASON: usize = 1000;
 
@@ -52,8 +49,10 @@ pub(super) fn read(content: &str, told: &Told) -> Result<Annotation, String> {
         return Err(format!("`{name}` is none of the eight error types"));
     };
     let length = spaced(&said.evidence).chars().count();
-    if length < SHORTEST {
-        return Err("the evidence is empty, or too short to be found".to_owned());
+    if !told.tells(&said.evidence) {
+        return Err("the evidence is too short to show anything: at least 12 characters, or 4 \
+                    Chinese ones, beside tags and labels"
+            .to_owned());
     }
     if length > LONGEST {
         return Err(format!("the evidence is longer than {LONGEST} characters"));
@@ -72,13 +71,14 @@ mod tests {
     use super::*;
 
     fn told() -> Told {
-        Told { shown: String::new(), whole: "the tide is 4.20 m high 涨潮 ".to_owned() }
+        let whole = "the tide is 4.20 m high 涨潮时间 <final_answer>4.2</final_answer> 4.2 ";
+        Told { shown: String::new(), whole: whole.to_owned(), complete: vec!["4.2".to_owned()] }
     }
 
     #[test]
     fn only_the_strict_form_with_true_evidence_counts() {
         let good =
-            r#"{"reason":"r","evidence":"tide is\n4.20 m","error_type":"incorrect-analysis"}"#;
+            r#"{"reason":"r","evidence":"the tide is\n4.20 m","error_type":"incorrect-analysis"}"#;
         let with = |evidence: &str, kind: &str| {
             json!({ "reason": "r", "evidence": evidence, "error_type": kind }).to_string()
         };
@@ -86,17 +86,26 @@ mod tests {
             (good.to_owned(), None, "right"),
             (format!("```json\n{good}\n```"), None, "in a fence"),
             (format!("<think>over-length?</think>{good}"), None, "after reasoning"),
-            (with("涨潮", "others"), None, "Chinese"),
+            (with("涨潮时间", "others"), None, "Chinese"),
+            (with("4.2", "others"), None, "all of the answer"),
+            (with("涨潮时", "others"), Some("too short"), "three letters of Chinese"),
+            (with("final_answer", "others"), Some("too short"), "a tag's name"),
+            (with("<final_answer>4.2</final_answer>", "others"), Some("too short"), "tags alone"),
+            (with("high 涨潮", "others"), Some("too short"), "eleven"),
             (format!("Here you are: {good}"), Some("not the JSON object"), "prose in front"),
             (format!("{good} {good}"), Some("not the JSON object"), "twice"),
             ("It guessed.".to_owned(), Some("not the JSON object"), "prose"),
             (String::new(), Some("not the JSON object"), "empty"),
             ("{}".to_owned(), Some("missing field"), "no fields"),
             (good.replace("\"reason\"", "\"note\":1,\"reason\""), Some("unknown field"), "more"),
-            (with("tide is", "bad-luck"), Some("`bad-luck` is none of"), "unknown type"),
-            (with("tide is", "Over-length"), Some("`Over-length` is none of"), "another spelling"),
-            (with("tide was", "others"), Some("does not occur"), "never said"),
-            (with(" ", "others"), Some("empty"), "blank"),
+            (with("the tide is 4", "bad-luck"), Some("`bad-luck` is none of"), "unknown type"),
+            (
+                with("the tide is 4", "Over-length"),
+                Some("`Over-length` is none of"),
+                "another spelling",
+            ),
+            (with("the tide was 4", "others"), Some("does not occur"), "never said"),
+            (with(" ", "others"), Some("too short"), "blank"),
             (with("t", "others"), Some("too short"), "one letter occurs anywhere"),
             (with(&"x".repeat(1001), "others"), Some("longer than 1000"), "too long"),
         ];

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::record::{Body, Record};
+use crate::record::{Body, Outcome, Record};
 
 /// Most characters of all that is shown.
 const MOST: usize = 48_000;
@@ -24,9 +24,43 @@ pub struct Told {
     pub shown: String,
     /// Everything that was said, called and returned, with single spaces for white space.
     pub whole: String,
+    /// Short texts that say something as a whole: the final answer, a limit that was reached.
+    pub complete: Vec<String>,
 }
 
+/// Wording of the gym's own, which shows nothing about an attempt: tags, and the labels
+/// in front of steps.
+const OWN: [&str; 7] = [
+    "<final_answer>",
+    "</final_answer>",
+    "final_answer",
+    "final answer",
+    "the agent is told",
+    "the agent thinks",
+    "the agent says",
+];
+
+/// How much a passage must weigh that is to show something: 12 letters, or 4 Chinese ones.
+const LEAST: usize = 12;
+
 impl Told {
+    /// Returns whether a passage is long enough to be found by more than chance, beside
+    /// wording of the gym's own; the whole of an answer or of a limit always is.
+    #[must_use]
+    pub fn tells(&self, passage: &str) -> bool {
+        let mut text = spaced(passage);
+        if self.complete.contains(&text) {
+            return true;
+        }
+        for own in OWN {
+            text = text.replace(own, " ");
+        }
+        let wide = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
+        let weight: usize =
+            spaced(&text).chars().map(|c| if wide(c) { LEAST / 4 } else { 1 }).sum();
+        weight >= LEAST
+    }
+
     /// Returns whether the transcript holds a passage, but for its white space.
     #[must_use]
     pub fn holds(&self, passage: &str) -> bool {
@@ -51,7 +85,8 @@ pub fn tell<E>(
                 if message.why == "task" {
                     teller.quotable(&text);
                 } else {
-                    teller.step(&format!("[the agent is told] ({})", message.why), &text, SAID);
+                    // A reminder is the same in every attempt.
+                    teller.shown(&format!("[the agent is told] ({})", message.why), &text, SAID);
                 }
             }
             Record::Model(model) => {
@@ -76,9 +111,13 @@ pub fn tell<E>(
             Record::Outcome(end) => {
                 let detail = end.detail.clone().unwrap_or_default();
                 teller.step(&format!("[end] {}", end.outcome), &detail, SAID);
-                teller.quotable(&end.outcome.to_string());
+                if let Outcome::Limit(_) = &end.outcome {
+                    teller.complete(&end.outcome.to_string());
+                }
                 if let Some(answer) = &end.answer {
-                    teller.step("[end] final answer:", &resolve(answer)?, SAID);
+                    let answer = resolve(answer)?;
+                    teller.complete(&answer);
+                    teller.step("[end] final answer:", &answer, SAID);
                 }
             }
         }
@@ -90,6 +129,7 @@ pub fn tell<E>(
 struct Teller {
     steps: Vec<String>,
     whole: String,
+    complete: Vec<String>,
 }
 
 impl Teller {
@@ -98,8 +138,18 @@ impl Teller {
         self.whole.push(' ');
     }
 
+    /// Lets a text be quoted as a whole, however short it is.
+    fn complete(&mut self, text: &str) {
+        self.quotable(text);
+        self.complete.push(spaced(text));
+    }
+
     fn step(&mut self, head: &str, text: &str, most: usize) {
         self.quotable(text);
+        self.shown(head, text, most);
+    }
+
+    fn shown(&mut self, head: &str, text: &str, most: usize) {
         self.steps.push(format!("{head} {}", shortened(text.trim(), most)));
     }
 
@@ -124,7 +174,7 @@ impl Teller {
             let (head, tail) = (&self.steps[..first], &self.steps[first + gone..]);
             format!("{}\n[… {gone} steps left out …]\n{}", head.join("\n"), tail.join("\n"))
         };
-        Told { shown, whole: self.whole }
+        Told { shown, whole: self.whole, complete: self.complete }
     }
 }
 

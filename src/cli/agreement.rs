@@ -25,6 +25,13 @@ use crate::report::{self, AgreementView};
 /// which more than 300 come with wildgym, easy and hard, in English and Chinese. Nothing is
 /// stored.
 #[derive(Debug, Args)]
+#[command(mut_arg("judge_base_url", |arg| arg.help(
+    "Base URL of the judge's endpoint [default: `OPENAI_BASE_URL`, else \
+     `https://api.openai.com/v1`]",
+)))]
+#[command(mut_arg("judge_api_key_env", |arg| arg.help(
+    "Environment variable that holds the key of the judge's endpoint [default: `OPENAI_API_KEY`]",
+)))]
 pub(super) struct AgreementArgs {
     /// Directory of the run
     #[arg(required_unless_present_any = ["pairs", "print_pairs"],

@@ -12,9 +12,10 @@ use futures::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::cassette::{self, CassetteArgs};
+use super::judging::BAD_LINE;
 use super::run::ModelArgs;
-use super::{Code, Failure, data, say, start};
-use crate::annotate::{Annotated, Annotator, Case, tell};
+use super::{Code, Failure, LEFT_OUT, data, say, say_damaged, start};
+use crate::annotate::{Annotated, Annotator, Case, Told, tell};
 use crate::model::Asked;
 use crate::record::{
     AnnotationCall, AnnotationRecord, FORMAT, OutcomeRecord, Times, TrialId, Usage,
@@ -39,6 +40,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// prove stays unannotated. Everything is kept in the run, in `annotations/`; called
 /// again, only what is unannotated is asked. Verdicts are never touched.
 #[derive(Debug, Args)]
+#[command(mut_arg("temperature", |arg| arg.help("Sampling temperature [default: 0]")))]
 pub(super) struct AnnotateArgs {
     /// Directory of the run
     run: Utf8PathBuf,
@@ -69,6 +71,7 @@ pub(super) fn run(args: &AnnotateArgs) -> Result<Code, Failure> {
     };
     let config = store.config()?;
     let work = Work::read(&store, &config)?;
+    say_damaged(&store.read_annotations(&model.name)?.1, "this line counts as no annotation");
     let before = annotations(&store, &model.name)?;
     let missing = |failed: &&Failed| {
         let known = before.get(&(failed.id.clone(), failed.attempt));
@@ -104,7 +107,8 @@ pub(super) fn run(args: &AnnotateArgs) -> Result<Code, Failure> {
     }
     let view = view(&store, &config, &work, &model.name)?;
     print(&view, args.shown.json);
-    Ok(close(&ended, &view, &store))
+    let code = close(&ended, &view, &store);
+    Ok(if code == Code::Done && !work.whole { Code::Incomplete } else { code })
 }
 
 /// Says what is left and returns the exit code.
@@ -144,19 +148,21 @@ struct Failed {
 struct Work {
     tasks: BTreeMap<String, TaskData>,
     failed: Vec<Failed>,
+    /// Whether all that is stored could be read.
+    whole: bool,
 }
 
 impl Work {
     /// Finds the attempts that count and whose last verdict is `fail` or `degraded`.
     fn read(store: &Store, config: &RunConfig) -> Result<Self, StoreError> {
         let tasks = config.tasks(&store.blobs())?;
-        let mut verdicts: BTreeMap<(TrialId, u32), VerdictRecord> = store
-            .read_verdicts(&config.judge.name)?
-            .into_iter()
-            .map(|verdict| ((verdict.trial.clone(), verdict.attempt), verdict))
-            .collect();
+        let (mut verdicts, bad_lines) = store.last_verdicts(&config.judge.name)?;
+        say_damaged(&bad_lines, BAD_LINE);
+        let index = store.survey()?;
+        say_damaged(&index.damaged, LEFT_OUT);
+        let whole = bad_lines.is_empty() && index.damaged.is_empty();
         let mut failed = Vec::new();
-        for (id, trial) in store.index()?.trials {
+        for (id, trial) in index.trials {
             let Some(stored) = trial.counted() else { continue };
             let (Some(end), attempt) = (stored.end.clone(), stored.attempt) else { continue };
             let Some(verdict) = verdicts.remove(&(id.clone(), attempt)) else { continue };
@@ -166,7 +172,7 @@ impl Work {
                 failed.push(Failed { id, attempt, end, verdict });
             }
         }
-        Ok(Self { tasks, failed })
+        Ok(Self { tasks, failed, whole })
     }
 }
 
@@ -176,7 +182,7 @@ fn annotations(
     model: &str,
 ) -> Result<BTreeMap<(TrialId, u32), AnnotationRecord>, StoreError> {
     let mut all = BTreeMap::new();
-    for record in store.read_annotations(model)? {
+    for record in store.read_annotations(model)?.0 {
         let key = (record.trial.clone(), record.attempt);
         let known: Option<&AnnotationRecord> = all.get(&key);
         if record.annotation.is_some() || known.is_none_or(|known| known.annotation.is_none()) {
@@ -277,9 +283,14 @@ impl Job<'_> {
             return Ok(None);
         }
         let began = Instant::now();
-        let blobs = self.store.blobs();
-        let told = tell(&self.store.records(&failed.id, failed.attempt)?, |body| blobs.text(body))?;
-        let answer = failed.end.answer.as_ref().map(|body| blobs.text(body)).transpose()?;
+        let (told, answer) = match self.read(failed) {
+            Ok(read) => read,
+            Err(error) if error.is_damage() => {
+                say(&format!("{} not annotated: {error}", failed.id));
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
         let case = Case {
             trial: &failed.id,
             attempt: failed.attempt,
@@ -299,6 +310,14 @@ impl Job<'_> {
         let record = self.record(failed, annotated, began.elapsed())?;
         self.annotations.append(&record)?;
         Ok(Some(record))
+    }
+
+    /// Reads what a trial did and what it answered.
+    fn read(&self, failed: &Failed) -> Result<(Told, Option<String>), StoreError> {
+        let blobs = self.store.blobs();
+        let told = tell(&self.store.records(&failed.id, failed.attempt)?, |body| blobs.text(body))?;
+        let answer = failed.end.answer.as_ref().map(|body| blobs.text(body)).transpose()?;
+        Ok((told, answer))
     }
 
     fn record(

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{Failure, say};
 use crate::model::{Cassette, CassetteError, Met};
-use crate::store::{CassetteRef, RunConfig};
+use crate::store::{CassetteRef, Condition, JudgeConfig, RunConfig};
 
 /// Where exchanges with models are kept, or come from.
 #[derive(Debug, Args)]
@@ -31,6 +31,37 @@ impl CassetteArgs {
             (None, None) => return Ok(None),
         };
         Ok(Some(Arc::new(opened?)))
+    }
+
+    /// Refuses a cassette where no model is asked: there would be nothing in it.
+    pub(super) fn refuse_unused<'a>(
+        &self,
+        conditions: impl IntoIterator<Item = &'a Condition>,
+        judge: &JudgeConfig,
+    ) -> Result<(), Failure> {
+        let flag = match (&self.record_models, &self.replay_models) {
+            (Some(_), _) => "--record-models",
+            (None, Some(_)) => "--replay-models",
+            (None, None) => return Ok(()),
+        };
+        let mut agent = "";
+        for condition in conditions {
+            if condition.model.is_some() {
+                return Ok(());
+            }
+            agent = &condition.agent;
+        }
+        if !judge.models.is_empty() {
+            return Ok(());
+        }
+        let judge = &judge.name;
+        let says = match agent {
+            "" => format!("judge `{judge}` uses no model"),
+            _ => format!("agent `{agent}` uses no model, nor does judge `{judge}`"),
+        };
+        Err(Failure::usage(says).hint(format!(
+            "leave out `{flag}`, or name a model with `--model NAME` or `--judge-model NAME`"
+        )))
     }
 }
 

@@ -3,11 +3,14 @@
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
-use super::{Code, Failure, data};
-use crate::report;
+use super::judging::BAD_LINE;
+use super::{Code, Failure, LEFT_OUT, data, report, say, say_damaged};
+use crate::report::messages;
 use crate::store::Store;
 
 /// Write the trajectories of a run to stdout, a JSON object a line
+///
+/// An attempt whose transcript cannot be read is left out and named, and the exit code is 1.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// Directory of the run
@@ -16,6 +19,11 @@ pub(super) struct ExportArgs {
     /// Form of the lines: OpenAI-style messages with tool calls, schemas, outcome and verdict
     #[arg(long, value_enum, default_value = "messages")]
     format: Format,
+
+    /// Take the verdicts of this judge, by the name of its file in `verdicts/`
+    /// [default: the run's judge]
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -32,17 +40,33 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
         serde_json::from_slice(&blobs.get(&config.tools.schemas)?).map_err(|error| {
             Failure::usage(format!("the stored tool schemas are damaged: {error}"))
         })?;
-    let verdicts = store.last_verdicts(&config.judge.name)?;
+    if let Some(name) = &args.judge {
+        report::check_judge(&store, name)?;
+    }
+    let judge = args.judge.as_deref().unwrap_or(&config.judge.name);
+    let (verdicts, bad_lines) = store.last_verdicts(judge)?;
+    say_damaged(&bad_lines, BAD_LINE);
     match args.format {
         Format::Messages => {}
     }
-    for (trial, known) in &store.index()?.trials {
+    let index = store.survey()?;
+    say_damaged(&index.damaged, LEFT_OUT);
+    let mut whole = bad_lines.is_empty() && index.damaged.is_empty();
+    for (trial, known) in &index.trials {
         let Some(stored) = known.counted() else { continue };
-        let records = store.records(trial, stored.attempt)?;
+        let records = match store.records(trial, stored.attempt) {
+            Ok(records) => records,
+            Err(error) if error.is_damage() => {
+                say(&format!("{error}; {LEFT_OUT}"));
+                whole = false;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
         let verdict = verdicts.get(&(trial.clone(), stored.attempt));
         let verdict = verdict.map(|verdict| verdict.verdict);
-        let line = report::messages(&records, verdict, &|digest| blobs.get(digest).ok(), &schemas);
+        let line = messages(&records, verdict, &|digest| blobs.get(digest).ok(), &schemas);
         data(&line.to_string());
     }
-    Ok(Code::Done)
+    Ok(if whole { Code::Done } else { Code::Incomplete })
 }

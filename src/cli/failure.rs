@@ -76,8 +76,8 @@ impl From<StoreError> for Failure {
                 Some("restore that file as it was written, or begin anew with `wildgym run`")
             }
             StoreError::Corrupt { .. } => Some(
-                "move the damaged file away; what a transcript or verdict held is then made anew \
-                 by `wildgym resume RUN`",
+                "move the damaged file away; what a transcript held is then made anew by \
+                 `wildgym resume RUN`",
             ),
             StoreError::Io { .. } => None,
         };

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use url::Url;
 
 use super::run::DEFAULT_BASE_URL;
 use super::{Failure, environment, start};
 use crate::judge::Judge;
-use crate::judge::llm::{self, Panel};
+use crate::judge::llm::{self, Panel, PreflightError};
 use crate::model::Cassette;
 use crate::runner::Left;
 use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store};
@@ -24,6 +25,9 @@ const REQUESTS: u32 = 16;
 
 /// How long a request of a judge may take, in seconds.
 const REQUEST_SECONDS: u64 = 300;
+
+/// What is said of a line of verdicts that cannot be read.
+pub(super) const BAD_LINE: &str = "this line counts as no verdict";
 
 /// Who judges.
 #[derive(Debug, Args)]
@@ -119,20 +123,6 @@ pub(super) enum JudgeName {
 }
 
 impl JudgeArgs {
-    /// Returns whether the flags say who judges, and not only where.
-    pub(super) fn names_a_judge(&self) -> bool {
-        let models = &self.models;
-        self.judge.is_some()
-            || !models.models.is_empty()
-            || models.votes.is_some()
-            || models.extra.is_some()
-    }
-
-    /// Moves the judge of a stored run.
-    pub(super) fn apply(&self, config: &mut JudgeConfig) -> Result<(), Failure> {
-        self.models.place.apply(config)
-    }
-
     /// Returns the judge that is meant. `agent` is the model that acts, where there is one:
     /// without other words the judge is asked where it is.
     pub(super) fn config(&self, agent: Option<&ModelConfig>) -> Result<JudgeConfig, Failure> {
@@ -159,22 +149,57 @@ impl ModelsArgs {
             return Err(Failure::usage(format!("`{name}` is no model's name"))
                 .hint("name the judge's model with `--judge-model NAME`"));
         }
-        let extra = match &self.extra {
-            None => serde_json::Map::new(),
-            Some(text) => serde_json::from_str(text).map_err(|error| {
-                Failure::usage(format!("`--judge-extra` is not a JSON object: {error}"))
-            })?,
-        };
+        let extra = self.extra()?.unwrap_or_default();
         let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let votes = self.votes.unwrap_or(count | 1);
-        Panel::check(names.len(), votes).map_err(|error| {
-            Failure::usage(error.to_string())
-                .hint("give `--judge-votes` an odd number that lets every judge model vote")
-        })?;
-        let models: Vec<ModelConfig> =
+        let models =
             names.into_iter().map(|name| self.place.model(name, extra.clone(), agent)).collect();
-        let name = llm::name(&models, votes);
-        Ok(JudgeConfig { name, models, votes, prompts: llm::prompts() })
+        voting(models, self.votes.unwrap_or(count | 1))
+    }
+
+    /// Returns the judge that is meant for a stored run: its own, moved or changed as the
+    /// flags say, or another one, which is asked where the run's judge is, else where its
+    /// agent is. `WILDGYM_JUDGE_MODEL` counts only where `llm` is asked for and the run's
+    /// judge has no model.
+    pub(super) fn for_run(
+        &self,
+        judge: Option<JudgeName>,
+        run: &RunConfig,
+    ) -> Result<JudgeConfig, Failure> {
+        let own = &run.judge;
+        let llm = judge == Some(JudgeName::Llm);
+        let another = judge == Some(JudgeName::Exact) || (llm && own.models.is_empty());
+        if another || !self.models.is_empty() {
+            let agent = run.conditions.values().find_map(|condition| condition.model.as_ref());
+            return self.config(judge, own.models.first().or(agent));
+        }
+        let changed =
+            [(self.votes.is_some(), "--judge-votes"), (self.extra.is_some(), "--judge-extra")];
+        let changed = changed.into_iter().find(|(given, _)| *given).map(|(_, flag)| flag);
+        if let Some(flag) = changed.filter(|_| own.models.is_empty()) {
+            return Err(Failure::usage(format!(
+                "the run's judge is `{}`, which takes no `{flag}`",
+                own.name
+            ))
+            .hint("name the model too with `--judge-model NAME`"));
+        }
+        let mut own = own.clone();
+        self.place.apply(&mut own)?;
+        if changed.is_none() {
+            check_prompts(run)?;
+            return Ok(own);
+        }
+        if let Some(extra) = self.extra()? {
+            own.models.iter_mut().for_each(|model| model.extra.clone_from(&extra));
+        }
+        voting(own.models, self.votes.unwrap_or(own.votes))
+    }
+
+    /// Reads `--judge-extra`, where it is given.
+    fn extra(&self) -> Result<Option<serde_json::Map<String, serde_json::Value>>, Failure> {
+        let Some(text) = &self.extra else { return Ok(None) };
+        serde_json::from_str(text).map(Some).map_err(|error| {
+            Failure::usage(format!("`--judge-extra` is not a JSON object: {error}"))
+        })
     }
 
     /// Returns the exact judge, unless a flag asks for more than it can.
@@ -277,12 +302,43 @@ impl MovedArgs {
     }
 }
 
-/// Returns what the first line of a run says about its judge.
-pub(super) fn label(config: &JudgeConfig) -> String {
+/// Returns the judge in which `models` cast `votes`.
+fn voting(models: Vec<ModelConfig>, votes: u32) -> Result<JudgeConfig, Failure> {
+    Panel::check(models.len(), votes).map_err(|error| {
+        Failure::usage(error.to_string())
+            .hint("give `--judge-votes` an odd number that lets every judge model vote")
+    })?;
+    let name = llm::name(&models, votes);
+    Ok(JudgeConfig { name, models, votes, prompts: llm::prompts() })
+}
+
+/// Returns what the first line of a run says about its judge: its name, and where tasks and
+/// answers are sent.
+pub(super) fn label(config: &JudgeConfig, replayed: bool) -> String {
     if config.models.is_empty() {
         return format!("{} (no judge model: a lower bound)", config.name);
     }
-    config.name.clone()
+    if replayed {
+        return config.name.clone();
+    }
+    let mut hosts: Vec<String> = Vec::new();
+    for model in &config.models {
+        let host = host(&model.base_url);
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    format!("{} at {}", config.name, hosts.join(", "))
+}
+
+/// Returns the host of an address, with its port where it has one; else the address.
+fn host(address: &str) -> String {
+    let Ok(url) = Url::parse(address) else { return address.to_owned() };
+    match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (Some(host), None) => host.to_owned(),
+        (None, _) => address.to_owned(),
+    }
 }
 
 /// Makes a judge without asking anybody.
@@ -337,13 +393,30 @@ pub(super) fn checked(
         if let Some(cassette) = cassette {
             cassette.forget_asides();
         }
-        Failure::usage(format!("the judge failed its first questions: {error}")).hint(
-            "check `--judge-model`, `--judge-base-url` and the key, or take another judge; \
-             `--judge exact` needs none",
-        )
+        failed_first(&error, cassette)
     })?;
     lasting.set_plain(&first.plain());
     Ok(Judge::Llm(lasting))
+}
+
+/// Says why a judge failed its first questions: of a replayed one that is the cassette's
+/// matter, and no endpoint's.
+fn failed_first(error: &PreflightError, cassette: Option<&Arc<Cassette>>) -> Failure {
+    let met = cassette.filter(|cassette| cassette.is_replayed()).map(|cassette| cassette.met());
+    let differs = met.is_some_and(|met| met.diverged + met.missing > 0);
+    if let (PreflightError::NoReply { model, reason, .. }, true) = (error, differs) {
+        return Failure::usage(format!(
+            "judge model `{model}` is not asked what the cassette holds: {reason}"
+        ))
+        .hint(
+            "replay with the judge that was recorded (`--judge-model`, `--judge-extra`) and the \
+             version of wildgym that recorded it; `--judge exact` needs no judge model",
+        );
+    }
+    Failure::usage(format!("the judge failed its first questions: {error}")).hint(
+        "check `--judge-model`, `--judge-base-url` and the key, or take another judge; \
+         `--judge exact` needs none",
+    )
 }
 
 /// Makes the judge that a stored run names, and checks it where something is left to judge.
@@ -352,7 +425,8 @@ pub(super) fn for_stored(
     config: &RunConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Judge, Failure> {
-    let left = Left::find(store, config, &config.judge.name, false)?;
+    let left = Left::find(store, config, &config.judge.name)?;
+    super::say_damaged(&left.bad_lines, BAD_LINE);
     if left.to_try.is_empty() && left.to_judge.is_empty() {
         return judge(&config.judge, cassette);
     }

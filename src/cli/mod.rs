@@ -115,6 +115,16 @@ fn data(text: &str) {
     }
 }
 
+/// What is said of a transcript that cannot be read.
+const LEFT_OUT: &str = "this attempt is left out";
+
+/// Names stored files that cannot be read, and says what that means.
+fn say_damaged(damaged: &[crate::store::Damaged], what: &str) {
+    for one in damaged {
+        say(&format!("{}; {what}", one.error));
+    }
+}
+
 /// Writes a line for people to standard error.
 fn say(text: &str) {
     use std::io::Write;

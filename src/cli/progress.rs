@@ -70,14 +70,14 @@ impl Progress {
             conditions.join(", "),
             config.plan.k,
             config.plan.seed,
-            super::judging::label(&config.judge),
+            super::judging::label(&config.judge, config.cassette.is_some()),
             if config.cassette.is_some() { " · models replayed" } else { "" },
             store.root(),
         ));
     }
 
     /// Says who judges stored answers, of which there are `count`.
-    pub(super) fn judging(&self, judge: &JudgeConfig, count: usize) {
+    pub(super) fn judging(&self, judge: &JudgeConfig, count: usize, replayed: bool) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.trials, state.judging) = (count, true);
         if let Some(bar) = &self.bar {
@@ -85,7 +85,7 @@ impl Progress {
         }
         if !self.quiet {
             let noun = if count == 1 { "answer" } else { "answers" };
-            say(&format!("judge {} · {count} {noun}", super::judging::label(judge)));
+            say(&format!("judge {} · {count} {noun}", super::judging::label(judge, replayed)));
         }
     }
 

@@ -54,6 +54,7 @@ pub(super) struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let mut config = store.config()?;
+    args.cassette.refuse_unused(config.conditions.values(), &config.judge)?;
     let cassette = args.cassette.open()?;
     cassette::check_same(&config, &args.run, cassette.as_ref())?;
     for model in config.conditions.values_mut().filter_map(|condition| condition.model.as_mut()) {

@@ -135,7 +135,7 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "NAME", default_value = environment::KEY, requires = "model")]
     api_key_env: String,
 
-    /// Sampling temperature [default: 0.6 to act, 0 to annotate]
+    /// Sampling temperature [default: 0.6]
     #[arg(long, value_name = "NUMBER", requires = "model")]
     temperature: Option<f64>,
 
@@ -231,6 +231,8 @@ pub(super) fn begin(
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
     let agent = agent(args)?;
+    let judged = args.judge.config(agent.1.model.as_ref())?;
+    args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
@@ -239,7 +241,6 @@ pub(super) fn begin(
         }
     }
     start::check_model(&agent.1, cassette.as_ref())?;
-    let judged = args.judge.config(agent.1.model.as_ref())?;
     // The first exchanges are the judge's, so it must be known by now whose they are.
     let created = jiff::Timestamp::now();
     if let Some(cassette) = &cassette {

@@ -3,12 +3,14 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::Value;
 
 use super::{Code, Failure, data, report};
 use crate::metrics::State;
-use crate::record::TrialId;
+use crate::record::{AnnotationRecord, Record, TrialId};
 use crate::report::{RunView, TranscriptOptions, TrialView};
 use crate::store::Store;
+use crate::verdict::VerdictRecord;
 
 /// List the trials of a run, or print the transcript of one
 #[derive(Debug, Args)]
@@ -35,14 +37,22 @@ pub(super) struct ShowArgs {
     #[arg(long)]
     full: bool,
 
-    /// Print the stored records, or the list of trials, as JSON
+    /// Print the stored records with verdicts, votes and annotations, or the list of trials, as JSON
     #[arg(long)]
     json: bool,
+
+    /// Judge whose verdicts are shown, by the name of its file in `verdicts/`
+    /// [default: in a list the run's, for one trial every judge]
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
 }
 
 pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
-    let view = report::view(&store)?;
+    if let Some(name) = &args.judge {
+        report::check_judge(&store, name)?;
+    }
+    let view = report::view_by(&store, args.judge.as_deref())?;
     match &args.trial {
         None => list(args, &store, &view),
         Some(named) => {
@@ -114,7 +124,7 @@ fn find<'a>(view: &'a RunView, named: &str) -> Result<&'a TrialView, Failure> {
 }
 
 fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure> {
-    let index = store.index()?;
+    let index = store.survey()?;
     let known = index.trials.get(&trial.id);
     let chosen = known.and_then(|known| known.counted().or(known.attempts.last()));
     let Some(attempt) = args.attempt.or(chosen.map(|stored| stored.attempt)) else {
@@ -129,22 +139,15 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
             .hint("leave `--attempt` out to see the one that counts"));
     }
     let records = store.records(&trial.id, attempt)?;
+    let verdicts = verdicts(args, store, (&trial.id, attempt))?;
+    let annotations = store.annotations_of(&trial.id, attempt)?;
     if args.json {
-        for record in &records {
-            data(&serde_json::to_string(record).unwrap_or_default());
-        }
+        print_json(&records, &verdicts, &annotations);
         return Ok(());
     }
-    let own = store.config()?.judge.name;
-    let mut judges = store.judges()?;
-    // The run's judge first.
-    judges.sort_by_key(|judge| *judge != own);
-    let mut verdicts = Vec::new();
-    for judge in judges {
-        let line = store.last_verdicts(&judge)?.remove(&(trial.id.clone(), attempt));
-        verdicts.extend(line.map(|line| (judge, line)));
-    }
-    let whole = TranscriptOptions { verdicts, ..TranscriptOptions::default() };
+    let said = |record: AnnotationRecord| Some((record.model, record.annotation?));
+    let annotations = annotations.into_iter().filter_map(said).collect();
+    let whole = TranscriptOptions { verdicts, annotations, ..TranscriptOptions::default() };
     let options = if args.full {
         TranscriptOptions { lines: usize::MAX, reasoning: usize::MAX, wide: usize::MAX, ..whole }
     } else {
@@ -153,4 +156,50 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
     let blobs = store.blobs();
     data(&crate::report::transcript(&records, &|digest| blobs.get(digest).ok(), &options));
     Ok(())
+}
+
+/// Prints the records as they are stored, then in the same form, with `record` for the kind,
+/// each verdict with its `judge`, and each annotation.
+fn print_json(
+    records: &[Record],
+    verdicts: &[(String, VerdictRecord)],
+    annotations: &[AnnotationRecord],
+) {
+    for record in records {
+        data(&serde_json::to_string(record).unwrap_or_default());
+    }
+    let print = |kind: &str, value: Value| {
+        let mut line = serde_json::Map::new();
+        line.insert("record".to_owned(), kind.into());
+        if let Value::Object(fields) = value {
+            line.extend(fields);
+        }
+        data(&Value::Object(line).to_string());
+    };
+    for (judge, verdict) in verdicts {
+        let mut value = serde_json::to_value(verdict).unwrap_or_default();
+        value["judge"] = judge.as_str().into();
+        print("verdict", value);
+    }
+    for annotation in annotations {
+        print("annotation", serde_json::to_value(annotation).unwrap_or_default());
+    }
+}
+
+/// Returns the verdicts on an attempt, by judge, those of the run's judge first.
+fn verdicts(
+    args: &ShowArgs,
+    store: &Store,
+    (trial, attempt): (&TrialId, u32),
+) -> Result<Vec<(String, VerdictRecord)>, Failure> {
+    let own = store.config()?.judge.name;
+    let mut judges = store.judges()?;
+    judges.retain(|judge| args.judge.as_ref().is_none_or(|wanted| wanted == judge));
+    judges.sort_by_key(|judge| *judge != own);
+    let mut verdicts = Vec::new();
+    for judge in judges {
+        let line = store.last_verdicts(&judge)?.0.remove(&(trial.clone(), attempt));
+        verdicts.extend(line.map(|line| (judge, line)));
+    }
+    Ok(verdicts)
 }

@@ -17,7 +17,7 @@
 //! four counts, and the interval is widened to hold κ itself. In simulations it covers the
 //! truth in 92 to 99 % of samples from 20 items on; the tests below repeat some of them.
 //!
-//! Items of one unit, such as the trials of one task, may be alike. The intervals then
+//! Items of one unit, the trials of one task or the answers to one question, may be alike. The intervals then
 //! count them for less: the design effect (Kish 1965, "Survey Sampling", section 5.4) is
 //! the variance of the agreement between units over the one of independent items, no less
 //! than 1 and no more than the mean number of items of a unit, which it is where all

@@ -40,7 +40,7 @@ impl ItemKind {
 pub struct LabelledItem {
     /// Its name.
     pub id: String,
-    /// What it belongs together with: the task of a trial, and of a pair itself.
+    /// What it belongs together with: the task of a trial, the question of a pair.
     pub unit: String,
     /// The groups in which it counts: what kind of group, and which.
     pub groups: Vec<(&'static str, String)>,
@@ -248,8 +248,15 @@ fn table(view: &AgreementView, overall: &Agreement, page: Page) -> String {
         out.push_str("no kappa where labels and judge all say one and the same thing\n");
     }
     if overall.units < overall.items {
-        let units = counted(u64::from(overall.units), "task");
-        let _ = writeln!(out, "trials of {units}; those of one task count for less where alike");
+        let (items, preposition, unit) = match view.kind {
+            ItemKind::Trial => ("trials", "of", "task"),
+            ItemKind::Pair => ("answers", "to", "question"),
+        };
+        let units = counted(u64::from(overall.units), unit);
+        let _ = writeln!(
+            out,
+            "{items} {preposition} {units}; those {preposition} one {unit} count for less where alike"
+        );
     }
     out
 }

@@ -12,7 +12,7 @@ use super::Resolve;
 use super::figures::{counted, duration, number};
 use super::sanitize::{lines, one_line};
 use crate::record::{
-    AttemptRecord, Body, CallRecord, MessageRecord, ModelRecord, OutcomeRecord, Record,
+    Annotation, AttemptRecord, Body, CallRecord, MessageRecord, ModelRecord, OutcomeRecord, Record,
 };
 use crate::verdict::{Verdict, VerdictRecord, Vote};
 
@@ -29,11 +29,20 @@ pub struct TranscriptOptions {
     pub times: bool,
     /// The verdicts on this attempt, one per judge: the judge's name and its line.
     pub verdicts: Vec<(String, VerdictRecord)>,
+    /// What models say went wrong: the model's name and what it says.
+    pub annotations: Vec<(String, Annotation)>,
 }
 
 impl Default for TranscriptOptions {
     fn default() -> Self {
-        Self { lines: 16, reasoning: 6, wide: 400, times: true, verdicts: Vec::new() }
+        Self {
+            lines: 16,
+            reasoning: 6,
+            wide: 400,
+            times: true,
+            verdicts: Vec::new(),
+            annotations: Vec::new(),
+        }
     }
 }
 
@@ -68,6 +77,7 @@ pub fn transcript(
         page.out.push_str("\n(the transcript ends here: the attempt was killed or still runs)\n");
     }
     page.verdicts();
+    page.annotations();
     page.out
 }
 
@@ -279,6 +289,15 @@ impl Page<'_> {
             for vote in &verdict.votes {
                 self.vote(vote);
             }
+        }
+    }
+
+    fn annotations(&mut self) {
+        for (model, annotation) in &self.options.annotations {
+            let kind = annotation.error_type.name();
+            self.line(&format!("\n── annotation of {}: {kind}", one_line(model, 80)));
+            self.block("   ", &annotation.reason, self.options.lines);
+            self.block("   evidence: ", &annotation.evidence, self.options.lines);
         }
     }
 

@@ -73,7 +73,7 @@ struct Shared {
 pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
     let Batch { gym, store, config, agents, judge, concurrency, events } = batch;
     let name = &config.judge.name;
-    let left = Left::find(&store, &config, name, false)?;
+    let left = Left::find(&store, &config, name)?;
     let judging = Arc::new(Judging::open(&store, &config, judge, name, Arc::clone(&events))?);
     let broken = AtomicUsize::new(0);
     let shared = Arc::new(Shared { gym, store, config, agents, events, broken });

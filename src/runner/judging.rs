@@ -15,7 +15,7 @@ use super::plan::Trials;
 use crate::judge::llm::Question;
 use crate::judge::{Ballot, Judge, Reached, Ruling, Stages};
 use crate::record::{FORMAT, Outcome, OutcomeRecord, Retry, Times, TrialId};
-use crate::store::{RunConfig, Store, StoreError, TaskData, Trial, Verdicts};
+use crate::store::{Damaged, Index, RunConfig, Store, StoreError, TaskData, Trial, Verdicts};
 use crate::verdict::{Verdict, VerdictRecord, Vote};
 
 /// A stored attempt that a verdict is wanted on.
@@ -30,7 +30,7 @@ pub struct Case {
 }
 
 /// What a run still lacks.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Left {
     /// The plan.
     pub plan: Trials,
@@ -39,23 +39,43 @@ pub struct Left {
     pub to_try: Vec<(usize, u32)>,
     /// Attempts that count, without a verdict that counts.
     pub to_judge: Vec<Case>,
+    /// Lines of verdicts that cannot be read, which are no verdicts.
+    pub bad_lines: Vec<Damaged>,
+    /// Transcripts that cannot be read, which are neither tried nor judged.
+    pub bad_transcripts: Vec<Damaged>,
 }
 
 impl Left {
-    /// Finds what a run lacks; `judge` names whose verdicts count, `again` wants also those
-    /// that are there made anew. A line that says `unjudged` is no verdict.
-    pub fn find(
+    /// Finds what a run lacks; `judge` names whose verdicts count. A line that says `unjudged`
+    /// is no verdict. A damaged transcript is an error: its trial must not be tried again.
+    pub fn find(store: &Store, config: &RunConfig, judge: &str) -> Result<Self, StoreError> {
+        Self::of(store, config, judge, (store.index()?, false))
+    }
+
+    /// Finds what there is to judge beside damaged transcripts; `again` wants also the
+    /// verdicts that are there made anew.
+    pub fn to_rejudge(
         store: &Store,
         config: &RunConfig,
         judge: &str,
         again: bool,
     ) -> Result<Self, StoreError> {
+        Self::of(store, config, judge, (store.survey()?, again))
+    }
+
+    fn of(
+        store: &Store,
+        config: &RunConfig,
+        judge: &str,
+        (mut index, again): (Index, bool),
+    ) -> Result<Self, StoreError> {
         let tasks = config.tasks(&store.blobs())?;
-        let mut index = store.index()?;
-        let mut judged = store.last_verdicts(judge)?;
+        let (mut judged, bad_lines) = store.last_verdicts(judge)?;
         judged.retain(|_, line| !again && line.verdict != Verdict::Unjudged);
         let plan = Trials::of(config, &tasks);
-        let mut left = Self { plan, to_try: Vec::new(), to_judge: Vec::new() };
+        let (to_try, to_judge) = (Vec::new(), Vec::new());
+        let bad_transcripts = std::mem::take(&mut index.damaged);
+        let mut left = Self { plan, to_try, to_judge, bad_lines, bad_transcripts };
         for (place, trial) in left.plan.iter().enumerate() {
             let known = index.trials.remove(&trial).unwrap_or_default();
             let Some(stored) = known.counted() else {
@@ -150,7 +170,17 @@ impl Judging {
         let Some(task) = self.tasks.get(&trial.task) else {
             return Ok(Some(format!("the run knows no task `{}`", trial.task)));
         };
-        let answer = end.answer.as_ref().map(|body| self.store.blobs().text(body)).transpose()?;
+        // What cannot be read must cost nothing else, and no question to a model.
+        let (answer, reached) = match self.read(case) {
+            Ok(read) => read,
+            Err(error) if error.is_damage() => {
+                let why = error.to_string();
+                let (trial, verdict) = (trial.clone(), Verdict::Unjudged);
+                (self.events)(Event::Judged { trial, verdict, detail: Some(why.clone()) });
+                return Ok(Some(why));
+            }
+            Err(error) => return Err(error),
+        };
         let asked = task.questions.get(&trial.variant.to_string());
         let question = Question {
             scenario: task.scenario,
@@ -171,15 +201,22 @@ impl Judging {
         let verdict = ruling.verdict;
         // Where nobody was asked, there is nothing to keep.
         if verdict != Verdict::Unjudged || !ruling.votes.is_empty() {
-            let reached = match self.stages.get(&trial.task) {
-                Some(stages) => stages.read(&self.store, trial, *attempt)?,
-                None => Reached::default(),
-            };
             self.verdicts.append(&verdict_record(&self.store, case, reached, ruling)?)?;
         }
         let open = (verdict == Verdict::Unjudged).then_some(why);
         (self.events)(Event::Judged { trial: trial.clone(), verdict, detail: open.clone() });
         Ok(open)
+    }
+
+    /// Reads what a case needs of its attempt: the answer, and how far the agent came.
+    fn read(&self, case: &Case) -> Result<(Option<String>, Reached), StoreError> {
+        let Case { trial, attempt, end } = case;
+        let answer = end.answer.as_ref().map(|body| self.store.blobs().text(body)).transpose()?;
+        let reached = match self.stages.get(&trial.task) {
+            Some(stages) => stages.read(&self.store, trial, *attempt)?,
+            None => Reached::default(),
+        };
+        Ok((answer, reached))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Annotations of failed trials, a line each.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Store, StoreError, lines};
-use crate::record::AnnotationRecord;
+use super::{Damaged, Store, StoreError, lines};
+use crate::record::{AnnotationRecord, TrialId};
 
 /// The annotations of one model, open for appending.
 #[derive(Debug)]
@@ -47,12 +48,45 @@ impl Store {
         Ok(Annotations { path, file: Mutex::new(file) })
     }
 
-    /// Reads the annotations of a model, in the order in which they were made.
-    pub fn read_annotations(&self, model: &str) -> Result<Vec<AnnotationRecord>, StoreError> {
+    /// Reads what each model says of an attempt, the last where it was asked again; without
+    /// those that could say nothing, and without lines that cannot be read.
+    pub fn annotations_of(
+        &self,
+        trial: &TrialId,
+        attempt: u32,
+    ) -> Result<Vec<AnnotationRecord>, StoreError> {
+        let folder = self.root().join("annotations");
+        let mut last: BTreeMap<String, AnnotationRecord> = BTreeMap::new();
+        if !folder.exists() {
+            return Ok(Vec::new());
+        }
+        for entry in folder.read_dir_utf8().map_err(StoreError::io(&folder))? {
+            let entry = entry.map_err(StoreError::io(&folder))?;
+            if entry.path().extension() != Some("jsonl") {
+                continue;
+            }
+            let (all, _) = lines::sound::<AnnotationRecord>(entry.path())?;
+            let means = |record: &AnnotationRecord| {
+                record.attempt == attempt && record.trial == *trial && record.annotation.is_some()
+            };
+            let records = all.into_iter().filter(means);
+            last.extend(records.map(|record| (record.model.clone(), record)));
+        }
+        Ok(last.into_values().collect())
+    }
+
+    /// Reads the annotations of a model, in the order in which they were made, and which
+    /// lines cannot be read.
+    pub fn read_annotations(
+        &self,
+        model: &str,
+    ) -> Result<(Vec<AnnotationRecord>, Vec<Damaged>), StoreError> {
         let path = path(self.root(), model);
-        let mut all: Vec<AnnotationRecord> =
-            if path.exists() { lines::read(&path)? } else { Vec::new() };
+        if !path.exists() {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (mut all, damaged) = lines::sound::<AnnotationRecord>(&path)?;
         all.retain(|record| record.model == model);
-        Ok(all)
+        Ok((all, damaged))
     }
 }

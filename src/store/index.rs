@@ -165,13 +165,8 @@ impl Shelf {
             let path = entry.path();
             let (end, damage) = match end(path) {
                 Ok(end) => (end, None),
-                Err(
-                    error @ (StoreError::Newer { .. }
-                    | StoreError::NoRun(_)
-                    | StoreError::Exists(_)
-                    | StoreError::Locked { .. }),
-                ) => return Err(error),
-                Err(error @ (StoreError::Corrupt { .. } | StoreError::Io { .. })) => {
+                Err(error) if !error.is_damage() => return Err(error),
+                Err(error) => {
                     let reason = error.to_string();
                     damaged.push(Damaged { path: path.to_owned(), error });
                     (None, Some(reason))

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::StoreError;
+use super::{Damaged, StoreError};
 use crate::record::FORMAT;
 
 /// How much of a file's end is read at first when only its last line is wanted.
@@ -28,6 +28,29 @@ pub(super) fn read<T: DeserializeOwned>(path: &Utf8Path) -> Result<Vec<T>, Store
             })
         })
         .collect()
+}
+
+/// Reads the complete lines that can be read, in order, and says which cannot. What a newer
+/// program wrote is refused, wherever it stands.
+pub(super) fn sound<T: DeserializeOwned>(
+    path: &Utf8Path,
+) -> Result<(Vec<T>, Vec<Damaged>), StoreError> {
+    let (mut all, mut damaged, mut newer) = (Vec::new(), Vec::new(), None);
+    each(path, |line, bytes| {
+        if let Err(error) = check_format(path, bytes) {
+            newer.get_or_insert(error);
+            return;
+        }
+        match serde_json::from_slice(bytes) {
+            Ok(value) => all.push(value),
+            Err(error) => {
+                let (path, reason) = (path.to_owned(), error.to_string());
+                let error = StoreError::Corrupt { path: path.clone(), line, reason };
+                damaged.push(Damaged { path, error });
+            }
+        }
+    })?;
+    newer.map_or(Ok((all, damaged)), Err)
 }
 
 /// Returns the last complete line of a file, reading of a long one only its beginning,

@@ -39,7 +39,7 @@ pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
 pub use transcript::Transcript;
-pub use verdicts::Verdicts;
+pub use verdicts::{LastVerdicts, Verdicts};
 
 /// Why a run cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -94,6 +94,15 @@ fn at(line: usize) -> String {
 }
 
 impl StoreError {
+    /// Returns whether it is about one stored file, so that the others can still be read.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Corrupt { .. } | Self::Io { .. } => true,
+            Self::NoRun(_) | Self::Exists(_) | Self::Locked { .. } | Self::Newer { .. } => false,
+        }
+    }
+
     /// Says which file an error of the file system is about.
     fn io(path: &Utf8Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

@@ -7,9 +7,12 @@ use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{Store, StoreError, lines};
+use super::{Damaged, Store, StoreError, lines};
 use crate::record::TrialId;
 use crate::verdict::{Verdict, VerdictRecord};
+
+/// The verdict of each attempt that has one.
+pub type LastVerdicts = BTreeMap<(TrialId, u32), VerdictRecord>;
 
 /// The verdicts of one judge, open for appending.
 #[derive(Debug)]
@@ -42,26 +45,25 @@ impl Verdicts {
 }
 
 impl Store {
-    /// Reads the verdicts of a judge; none where it has not judged yet.
-    pub fn read_verdicts(&self, judge: &str) -> Result<Vec<VerdictRecord>, StoreError> {
+    /// Reads the lines of a judge that count, and which lines cannot be read; none where it
+    /// has not judged yet. Of several on one attempt the last counts, but never one that says
+    /// `unjudged` in place of a verdict. A line that cannot be read is no verdict, and costs
+    /// none of the others.
+    pub fn last_verdicts(&self, judge: &str) -> Result<(LastVerdicts, Vec<Damaged>), StoreError> {
         let path = path(self.root(), judge);
-        if path.exists() { lines::read(&path) } else { Ok(Vec::new()) }
-    }
-    /// Reads the lines of a judge that count: of several on one attempt the last, but never
-    /// one that says `unjudged` in place of a verdict.
-    pub fn last_verdicts(
-        &self,
-        judge: &str,
-    ) -> Result<BTreeMap<(TrialId, u32), VerdictRecord>, StoreError> {
-        let mut last: BTreeMap<(TrialId, u32), VerdictRecord> = BTreeMap::new();
-        for line in self.read_verdicts(judge)? {
+        let mut last = LastVerdicts::new();
+        if !path.exists() {
+            return Ok((last, Vec::new()));
+        }
+        let (all, damaged) = lines::sound::<VerdictRecord>(&path)?;
+        for line in all {
             let key = (line.trial.clone(), line.attempt);
             let unjudged = |line: &VerdictRecord| line.verdict == Verdict::Unjudged;
             if !unjudged(&line) || last.get(&key).is_none_or(unjudged) {
                 last.insert(key, line);
             }
         }
-        Ok(last)
+        Ok((last, damaged))
     }
 
     /// Returns the names of the judges that have verdicts, in order.
@@ -110,7 +112,7 @@ mod tests {
         std::fs::write(root.join("run.toml"), "").unwrap();
         std::fs::create_dir(root.join("verdicts")).unwrap();
         let store = Store::open(root).unwrap();
-        assert_eq!(store.last_verdicts("j").unwrap(), BTreeMap::new());
+        assert_eq!(store.last_verdicts("j").unwrap().0, BTreeMap::new());
         //          k  lines in order                     the one that counts
         let table: [(u32, &[Verdict], usize); 6] = [
             (1, &[Pass], 0),
@@ -126,12 +128,49 @@ mod tests {
                 verdicts.append(&line(k, *verdict, &index.to_string())).unwrap();
             }
         }
-        let last = store.last_verdicts("j").unwrap();
-        assert_eq!(last.len(), table.len());
+        let (last, damaged) = store.last_verdicts("j").unwrap();
+        assert_eq!((last.len(), damaged.len()), (table.len(), 0));
         for (k, lines, counts) in table {
             let wanted = line(k, lines[counts], &counts.to_string());
             assert_eq!(last[&(wanted.trial.clone(), 1)], wanted, "{lines:?}");
         }
         assert_eq!(store.judges().unwrap(), ["j"]);
+    }
+
+    #[test]
+    fn a_bad_line_costs_no_other_and_a_newer_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(folder.path()).unwrap();
+        std::fs::write(root.join("run.toml"), "").unwrap();
+        std::fs::create_dir(root.join("verdicts")).unwrap();
+        let store = Store::open(root).unwrap();
+        let good = |k| serde_json::to_string(&line(k, Verdict::Pass, "")).unwrap();
+        let newer = good(3).replacen("\"format\":1", "\"format\":9", 1);
+        let lines = |lines: &[&str]| lines.join("\n") + "\n";
+        //   lines, how many verdicts, which lines are damaged, why
+        let table = [
+            (lines(&[&good(1), "{\"format\":1,", &good(2)]), 2, vec![2], "in the middle"),
+            (lines(&["x", "", &good(2)]), 1, vec![1], "first, and an empty line"),
+            (
+                lines(&[&good(1), "", "\0\0"]),
+                1,
+                vec![3],
+                "last, as a crash of the machine leaves it",
+            ),
+        ];
+        for (text, count, damaged, why) in table {
+            std::fs::write(path(root, "j"), text).unwrap();
+            let (last, found) = store.last_verdicts("j").unwrap();
+            assert_eq!(last.len(), count, "{why}");
+            let named = |line: usize| format!("j.jsonl` line {line}: ");
+            let said = found.iter().map(|found| found.error.to_string());
+            let all = said.zip(&damaged).all(|(said, line)| said.contains(&named(*line)));
+            assert!(all && found.len() == damaged.len(), "{why}: {found:?}");
+        }
+        for text in [lines(&[&good(1), &newer]), lines(&[&newer, &good(1)])] {
+            std::fs::write(path(root, "j"), text).unwrap();
+            let error = store.last_verdicts("j").unwrap_err().to_string();
+            assert!(error.contains("format 9"), "{error}");
+        }
     }
 }

@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 
 use camino::Utf8Path;
 
-use super::{Code, Failure, data, text_of};
+use super::{Code, Failure, data, pairs, text_of};
+use crate::cli::judging::BAD_LINE;
 use crate::cli::report::check_judge;
-use crate::cli::say;
+use crate::cli::{LEFT_OUT, say, say_damaged};
+use crate::judge::exact;
 use crate::metrics::State;
 use crate::record::{Outcome, TrialId};
 use crate::report::{AgreementView, ItemKind, LabelledItem};
 use crate::runner;
-use crate::store::{Index, RunConfig, Store, TaskData};
-use crate::verdict::{Verdict, VerdictRecord};
+use crate::store::{Index, LastVerdicts, RunConfig, Store, TaskData};
+use crate::verdict::Verdict;
 use wildgym_tasks::{Answer, AnswerKind};
 
 /// Most faults that are told at once.
@@ -49,19 +51,38 @@ pub(super) fn compare(
     }
     let judge = judge.unwrap_or(&config.judge.name);
     let tasks = config.tasks(&store.blobs())?;
-    let planned: BTreeMap<String, TrialId> =
-        runner::Trials::of(&config, &tasks).iter().map(|id| (id.to_string(), id)).collect();
+    let planned = Planned::of(&config, &tasks);
     let (read, mut faults) = parse(&text_of(labels)?);
     check(&read, &planned, &mut faults);
     refuse(&faults, labels, run)?;
-    let index = store.index()?;
-    let verdicts = store.last_verdicts(judge)?;
+    if read.rows.is_empty() {
+        return Err(Failure::usage(format!("`{labels}` has no label")).hint(
+            "write `pass` or `fail` into the column `label`; rows without a label are left out",
+        ));
+    }
+    let index = store.survey()?;
+    say_damaged(&index.damaged, LEFT_OUT);
+    let (verdicts, bad_lines) = store.last_verdicts(judge)?;
+    say_damaged(&bad_lines, BAD_LINE);
+    let by_model = judge != exact::NAME;
+    let verdict_of = |row: &Row| {
+        let id = planned.get(&row.trial)?;
+        let stored = index.trials.get(id)?.counted()?;
+        verdicts.get(&(id.clone(), stored.attempt))
+    };
+    let decided =
+        read.rows.iter().filter_map(verdict_of).filter(|verdict| verdict.votes.is_empty());
+    let without_model = by_model.then(|| decided.count());
     let items = read
         .rows
         .iter()
         .filter_map(|row| {
             let id = planned.get(&row.trial)?;
-            Some(item(row, id, tasks.get(&id.task)?, &index, &verdicts))
+            let mut item = item(row, id, tasks.get(&id.task)?, &index, &verdicts);
+            if let Some(verdict) = verdict_of(row).filter(|_| by_model) {
+                item.groups.push(("way", pairs::way(!verdict.votes.is_empty())));
+            }
+            Some(item)
         })
         .collect();
     Ok(AgreementView {
@@ -70,8 +91,31 @@ pub(super) fn compare(
         source: format!("{labels}, of trials in {run}"),
         items,
         unlabelled: read.unlabelled,
-        without_model: None,
+        without_model,
     })
+}
+
+/// The trials of a run, by the names that labels may give them.
+struct Planned {
+    trials: BTreeMap<String, TrialId>,
+    /// The one condition, which names may leave out; none where there are several.
+    only: Option<String>,
+}
+
+impl Planned {
+    fn of(config: &RunConfig, tasks: &BTreeMap<String, TaskData>) -> Self {
+        let trials =
+            runner::Trials::of(config, tasks).iter().map(|id| (id.to_string(), id)).collect();
+        let mut conditions = config.conditions.keys().cloned();
+        let only = conditions.next().filter(|_| conditions.next().is_none());
+        Self { trials, only }
+    }
+
+    /// Finds a trial by condition/task/variant/k, or without the condition.
+    fn get(&self, name: &str) -> Option<&TrialId> {
+        let whole = |condition: &String| self.trials.get(&format!("{condition}/{name}"));
+        self.trials.get(name).or_else(|| self.only.as_ref().and_then(whole))
+    }
 }
 
 /// Looks up what a judge says of a labelled trial.
@@ -80,7 +124,7 @@ fn item(
     id: &TrialId,
     task: &TaskData,
     index: &Index,
-    verdicts: &BTreeMap<(TrialId, u32), VerdictRecord>,
+    verdicts: &LastVerdicts,
 ) -> LabelledItem {
     let known = index.trials.get(id);
     let last = known.and_then(|known| known.counted().or(known.attempts.last()));
@@ -90,7 +134,7 @@ fn item(
     let state = State::of(outcome.as_ref(), said);
     let reason = verdict.and_then(|verdict| verdict.reasons.first().cloned());
     LabelledItem {
-        id: row.trial.clone(),
+        id: id.to_string(),
         unit: id.task.clone(),
         groups: vec![
             ("scenario", task.scenario.to_string()),
@@ -114,16 +158,19 @@ fn parse(text: &str) -> (Labels, Vec<String>) {
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
     let mut labels = Labels::default();
     let mut faults = Vec::new();
+    let mut lines = Lines { text, at: 0, line: 1 };
     let header = match reader.headers() {
         Ok(header) => header.clone(),
         Err(error) => return (labels, vec![format!("line 1: {error}")]),
     };
+    let first = lines.of(header.position());
     let column = |name: &str| header.iter().position(|cell| cell.eq_ignore_ascii_case(name));
     let (Some(trial), Some(label)) = (column("trial"), column("label")) else {
         let missing = if column("trial").is_none() { "trial" } else { "label" };
         let found: Vec<&str> = header.iter().collect();
         let found = found.join("`, `");
-        return (labels, vec![format!("line 1: there is no column `{missing}`, only `{found}`")]);
+        let fault = format!("line {first}: there is no column `{missing}`, only `{found}`");
+        return (labels, vec![fault]);
     };
     for record in reader.records() {
         let record = match record {
@@ -133,13 +180,13 @@ fn parse(text: &str) -> (Labels, Vec<String>) {
                 continue;
             }
         };
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = lines.of(record.position());
         if record.iter().all(str::is_empty) {
             continue;
         }
         if record.len() != header.len() {
             let (has, wants) = (record.len(), header.len());
-            faults.push(format!("line {line}: {has} fields, where the first line has {wants}"));
+            faults.push(format!("line {line}: {has} fields, where line {first} has {wants}"));
             continue;
         }
         let (trial, label) = (&record[trial], &record[label]);
@@ -155,6 +202,32 @@ fn parse(text: &str) -> (Labels, Vec<String>) {
     (labels, faults)
 }
 
+/// Counts the lines of a text as an editor shows them. The reader of CSV counts otherwise:
+/// to it a record begins with the empty lines in front of it, or with half an end of line.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// Returns the line, from 1, in which a record begins; positions must not go back.
+    fn of(&mut self, position: Option<&csv::Position>) -> u64 {
+        let bytes = self.text.as_bytes();
+        let from = position.map_or(0, csv::Position::byte);
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        while let Some(&byte) = bytes.get(self.at) {
+            let ends = byte == b'\n' || (byte == b'\r' && bytes.get(self.at + 1) != Some(&b'\n'));
+            if self.at >= from && !matches!(byte, b'\n' | b'\r') {
+                break;
+            }
+            self.line += u64::from(ends);
+            self.at += 1;
+        }
+        self.line
+    }
+}
+
 /// Reads a label.
 fn passes(label: &str) -> Option<bool> {
     match label.to_lowercase().as_str() {
@@ -165,12 +238,14 @@ fn passes(label: &str) -> Option<bool> {
 }
 
 /// Adds trials that the run does not have, and those that are labelled twice.
-fn check(labels: &Labels, planned: &BTreeMap<String, TrialId>, faults: &mut Vec<String>) {
-    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+fn check(labels: &Labels, planned: &Planned, faults: &mut Vec<String>) {
+    let mut seen: BTreeMap<&TrialId, u64> = BTreeMap::new();
     for Row { line, trial, .. } in &labels.rows {
-        if !planned.contains_key(trial) {
+        let Some(id) = planned.get(trial) else {
             faults.push(format!("line {line}: the run has no trial `{trial}`"));
-        } else if let Some(first) = seen.insert(trial, *line) {
+            continue;
+        };
+        if let Some(first) = seen.insert(id, *line) {
             faults.push(format!("line {line}: `{trial}` is labelled in line {first} already"));
         }
     }
@@ -199,7 +274,8 @@ pub(super) fn template(run: &Utf8Path) -> Result<Code, Failure> {
     let store = Store::open(run)?;
     let config = store.config()?;
     let tasks = config.tasks(&store.blobs())?;
-    let index = store.index()?;
+    let index = store.survey()?;
+    say_damaged(&index.damaged, LEFT_OUT);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: &dyn std::error::Error| Failure::usage(format!("cannot write: {error}"));
     let header = ["trial", "question", "reference", "answer", "label"];
@@ -305,6 +381,29 @@ b,pass
             assert_eq!((labels.rows.len(), labels.unlabelled), (rows, unlabelled), "{why}");
             assert!(faults.contains(fault), "{why}: {faults}");
             assert_eq!(fault.is_empty(), faults.is_empty(), "{why}: {faults}");
+        }
+    }
+
+    #[test]
+    fn lines_are_those_that_an_editor_shows() {
+        let table = [
+            ("trial,label\nx,pass\nx,?\n", 3, "plain"),
+            ("trial,label\r\nx,pass\r\nx,?\r\n", 3, "as Windows ends lines"),
+            ("trial,label\rx,pass\rx,?\r", 3, "as old machines ended them"),
+            ("trial,label\n\n\nx,pass\n\nx,?", 6, "empty lines"),
+            ("trial,label\r\n\r\nx,pass\r\n\r\nx,?", 5, "both"),
+            ("trial,label,note\r\nx,pass,\"a\r\n\r\nb\"\r\nx,?,\r\n", 5, "lines within a cell"),
+            ("\n\ntrial,label\nx,?", 4, "empty lines at the start"),
+            ("trial,label\nx,pass\n ,\nx,?", 4, "an empty row"),
+            ("trial,label\n涨潮,pass\n\"x\",?", 3, "Chinese, and a cell in quotes"),
+        ];
+        for (text, line, why) in table {
+            let (_, faults) = parse(text);
+            assert_eq!(
+                faults,
+                [format!("line {line}: `?` is no label; write `pass` or `fail`")],
+                "{why}"
+            );
         }
     }
 

@@ -93,6 +93,9 @@ fn rule(
         })?;
     }
     let panel = judging::panel(config, None)?;
+    if !args.shown.quiet {
+        say(&format!("judge {} · {} pairs", judging::label(config, false), pairs.len()));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -131,6 +134,11 @@ async fn ask(panel: &Panel, pairs: &[Pair], requests: usize, args: &AgreementArg
     rulings.into_iter().map(|(_, ruling)| ruling).collect()
 }
 
+/// Returns the group of an item by whether a model was asked about it.
+pub(super) fn way(asked: bool) -> String {
+    if asked { "asked of a model" } else { "decided without a model" }.to_owned()
+}
+
 /// Sets a ruling beside its pair; `by_model` says that a model judges what has to be asked.
 fn item(pair: &Pair, ruling: Ruling, by_model: bool) -> LabelledItem {
     let asked = !ruling.votes.is_empty() || ruling.failure.is_some();
@@ -140,13 +148,12 @@ fn item(pair: &Pair, ruling: Ruling, by_model: bool) -> LabelledItem {
         ("scenario", pair.scenario.to_string()),
     ];
     if by_model {
-        let decided = if asked { "asked of a model" } else { "decided without" };
-        groups.push(("way", decided.to_owned()));
+        groups.push(("way", way(asked)));
     }
     LabelledItem {
         id: pair.id.clone(),
-        // The answers to one question were written to differ.
-        unit: pair.id.clone(),
+        // Who understands one question may understand all answers to it.
+        unit: pair.question.clone(),
         groups,
         label: pair.label == Label::Correct,
         verdict: Some(ruling.verdict),
