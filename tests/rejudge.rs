@@ -267,9 +267,9 @@ async fn a_kill_while_a_model_judges_loses_no_verdict() {
 /// Another judge than the run's that fails half-way is the one to be asked again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_judge_left_is_judged_by_it() {
-    // It knows the answers to the two first questions, and then says nothing of use.
+    // It knows the answers to the first questions, and then says nothing of use.
     let server = ScriptedServer::start(|request| {
-        let real = is_judge(request) && request.key.contains("It is");
+        let real = is_judge(request) && request.headers["x-wildgym-trial"] != "preflight";
         if real { says("?") } else { both(request) }
     })
     .await;
@@ -416,9 +416,9 @@ async fn what_is_not_said_is_the_runs() {
         let name = report["label"]["judge"].as_str().unwrap();
         assert!(name.starts_with(judge), "{why}: {name}");
         let sent = of(&both) + of(&judging) - before;
-        // Two first questions, and of three votes two that agree.
+        // Three first questions, and of three votes two that agree.
         let each = if judge.contains("-v3-") { 2 } else { 1 };
-        assert_eq!(sent, if asked.is_some() { 2 + 2 * each } else { 0 }, "{why}");
+        assert_eq!(sent, if asked.is_some() { 3 + 2 * each } else { 0 }, "{why}");
         if let Some(server) = asked {
             assert_eq!(of(server) - this_before, sent, "{why}");
             let url = server.base_url();
@@ -468,7 +468,7 @@ async fn what_is_damaged_costs_only_itself() {
     for again in ["rejudge", "resume"] {
         let ran = place.wildgym(&[again, "runs/r", "-q"]);
         assert!(ran.err.contains(&named) && ran.err.contains("no verdict"), "{}", ran.err);
-        assert_eq!(of_role(&server, true), asked + 3, "two first questions and one answer");
+        assert_eq!(of_role(&server, true), asked + 4, "three first questions and one answer");
     }
 
     let transcript = |task: &str| run.join(format!("trials/react-m/{task}/full/1.1.jsonl"));

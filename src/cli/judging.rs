@@ -1,6 +1,6 @@
 //! Who judges: from flags and variables to a judge that has shown that it can.
 //!
-//! A judge with a model is asked two trivial questions before anything is made or run, so
+//! A judge with a model is asked three trivial questions before anything is made or run, so
 //! that a wrong key or name costs seconds and not a night.
 
 use std::sync::Arc;

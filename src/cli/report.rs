@@ -58,9 +58,10 @@ pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
         say(&format!("damaged: {damage}"));
     }
     if !view.damaged.is_empty() {
-        say("
-hint: move damaged files away; what they held is made anew by `wildgym resume`
-");
+        say(
+            "\nhint: move damaged transcripts away, and `wildgym resume` makes them anew; a damaged \
+             line of verdicts is made up for by `wildgym rejudge`, and can then be taken out\n",
+        );
     }
     let by = args.by.iter().fold(Vec::new(), |mut by, grouping| {
         if !by.contains(grouping) {
