@@ -8,7 +8,7 @@
 //! The one promise of this crate: what one attempt does cannot be seen by another,
 //! and nothing that an agent sends, writes or downloads can do more than fail its
 //! own call. This crate knows nothing of tools, models or scores, and uses of
-//! `wildgym-tasks` only the plain data of environments and sites.
+//! `wildgym-tasks` only the plain data of environments, worlds and sites.
 
 pub mod clock;
 pub mod code;
@@ -25,6 +25,7 @@ mod words;
 pub mod work;
 pub mod worker;
 pub mod workspace;
+pub mod world;
 
 pub use clock::Clock;
 pub use host::Host;

@@ -26,6 +26,7 @@ pub mod suite;
 pub mod task;
 pub mod template;
 pub mod variant;
+pub mod world;
 
 pub use answer::{Answer, AnswerKind};
 pub use factor::Factor;
@@ -35,3 +36,4 @@ pub use scenario::Scenario;
 pub use suite::Suite;
 pub use task::Task;
 pub use variant::Variant;
+pub use world::World;

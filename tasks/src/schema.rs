@@ -14,6 +14,7 @@ use crate::environment::{ArticleMeta, SiteMeta};
 use crate::solution::Solution;
 use crate::suite::SuiteMeta;
 use crate::task::{OverlayMeta, TaskMeta};
+use crate::world::{OperationsFile, WorldMeta};
 
 /// Returns the schema of every format by the name of its file; a new format is one
 /// line here.
@@ -26,6 +27,8 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("solution.toml", of::<Solution>()),
         ("site.toml", of::<SiteMeta>()),
         ("article.md", of::<ArticleMeta>()),
+        ("world.toml", of::<WorldMeta>()),
+        ("operations.toml", of::<OperationsFile>()),
     ]
 }
 

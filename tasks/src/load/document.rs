@@ -48,7 +48,7 @@ impl Source {
     }
 
     /// Returns the line of a field, or that of the nearest one around it.
-    fn line(&self, field: &str) -> Option<usize> {
+    pub(crate) fn line(&self, field: &str) -> Option<usize> {
         let mut field = field;
         loop {
             if let Some(line) = self.lines.get(field) {

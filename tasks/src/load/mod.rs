@@ -2,13 +2,14 @@
 //!
 //! Nothing is returned of a suite that has a fault: what runs is what was checked.
 
-mod document;
+pub(crate) mod document;
 mod shape;
 mod site;
 mod solution;
 mod task;
 pub(crate) mod text;
 mod tree;
+mod world;
 
 use camino::Utf8Path;
 

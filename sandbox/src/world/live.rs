@@ -1,0 +1,340 @@
+//! The world of one attempt.
+//!
+//! An operation runs in one transaction: preconditions, effects, result. Whatever stops it
+//! takes back all of it, the ids that it was given included, so a call that failed leaves
+//! the bytes as they were.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, Statement};
+use serde_json::{Map, Value};
+use wildgym_tasks::world::{Code, Operation, Precondition, Scene, Shape, World};
+
+use super::blueprint::{Blueprint, restore};
+use super::error::{WorldError, dangling, of_statement};
+use super::events::{Armed, Happened};
+use super::functions::{Calendar, Moment};
+use super::guard::{Guard, Mode};
+use super::query;
+use super::trial::placeholders;
+use super::values::{Row, Rows, Scope, bind, is_true, rows, to_json};
+use crate::seed::Seed;
+
+/// One call of an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'c> {
+    /// Name of the operation.
+    pub operation: &'c str,
+    /// Its arguments, which fit the operation's schema.
+    pub arguments: &'c Map<String, Value>,
+    /// The round in which it was asked for; calls of one round may conflict.
+    pub round: u64,
+    /// Number of the call in the trial, from which its chances are drawn.
+    pub number: u64,
+    /// The time at which it starts.
+    pub now: Timestamp,
+}
+
+/// A call that was done in the current round.
+#[derive(Debug)]
+struct Done {
+    operation: String,
+    arguments: Map<String, Value>,
+}
+
+/// The private copy of one attempt.
+#[derive(Debug)]
+pub struct Live {
+    pub(super) connection: Connection,
+    pub(super) guard: Arc<Guard>,
+    pub(super) moment: Moment,
+    pub(super) calendar: Calendar,
+    pub(super) world: Arc<World>,
+    pub(super) scene: Scene,
+    pub(super) context: Map<String, Value>,
+    pub(super) seed: Seed,
+    /// Calls made, failed ones included.
+    pub(super) calls: u64,
+    pub(super) armed: Vec<Armed>,
+    pub(super) happened: Vec<Happened>,
+    round: Option<u64>,
+    done: Vec<Done>,
+}
+
+impl Live {
+    pub(super) fn open(
+        blueprint: &Blueprint,
+        scene: Scene,
+        now: Timestamp,
+        seed: Seed,
+    ) -> Result<Self, WorldError> {
+        if let Some((field, problem)) = blueprint.misfits(&scene).into_iter().next() {
+            return Err(WorldError::Broken(format!("{field}: {problem}")));
+        }
+        let moment = Moment::new(now, seed);
+        let growth = blueprint.world.meta.limits.growth;
+        let (connection, guard) = restore(&blueprint.image, &moment, &blueprint.calendar, growth)
+            .map_err(|error| WorldError::broken("image", &error))?;
+        let mut context = blueprint.world.meta.context.clone();
+        context.extend(scene.context.clone());
+        Ok(Self {
+            connection,
+            guard,
+            moment,
+            calendar: Arc::clone(&blueprint.calendar),
+            world: Arc::clone(&blueprint.world),
+            armed: scene.events.iter().map(Armed::new).collect(),
+            scene,
+            context,
+            seed,
+            calls: 0,
+            happened: Vec::new(),
+            round: None,
+            done: Vec::new(),
+        })
+    }
+
+    /// Returns the operations that the agent gets, in the order of their names.
+    pub fn operations(&self) -> impl Iterator<Item = &Operation> {
+        self.world.operations.values().filter(|operation| self.scene.exposes(&operation.name))
+    }
+
+    /// Does an operation and returns what it gives back.
+    ///
+    /// What is due to happen in the world happens first. The arguments have to fit the
+    /// operation's schema; defaults of it are filled in.
+    pub fn call(&mut self, call: &Call<'_>) -> Result<Value, WorldError> {
+        self.happen(call.now)?;
+        self.calls += 1;
+        if self.round != Some(call.round) {
+            self.round = Some(call.round);
+            self.done.clear();
+        }
+        let world = Arc::clone(&self.world);
+        let operation = world
+            .operations
+            .get(call.operation)
+            .filter(|operation| self.scene.exposes(&operation.name))
+            .ok_or_else(|| self.unknown(call.operation))?;
+        let arguments = filled(operation, call.arguments);
+        self.check_conflicts(operation, &arguments)?;
+        self.moment.set(call.now, "call", call.number);
+        let value = self.perform(operation, &arguments)?;
+        self.done.push(Done { operation: operation.name.clone(), arguments });
+        Ok(value)
+    }
+
+    /// Returns the state as the bytes of a database.
+    pub fn image(&mut self) -> Result<Vec<u8>, WorldError> {
+        let bytes = self.connection.serialize(MAIN_DB);
+        bytes.map(|bytes| bytes.to_vec()).map_err(|error| WorldError::broken("image", &error))
+    }
+
+    fn unknown(&self, name: &str) -> WorldError {
+        let names: Vec<String> =
+            self.operations().map(|operation| format!("`{}`", operation.name)).collect();
+        let message = format!("there is no operation `{name}`; there are {}", names.join(", "));
+        WorldError::refused(Code::NotFound, message)
+    }
+
+    /// Refuses an operation that may not come in one round with one that was done in it.
+    fn check_conflicts(
+        &self,
+        operation: &Operation,
+        arguments: &Map<String, Value>,
+    ) -> Result<(), WorldError> {
+        for done in &self.done {
+            let other = self.world.operations.get(&done.operation);
+            let declared = operation.conflicts.iter().filter(|one| one.with == done.operation);
+            let there = other.into_iter().flat_map(|other| &other.conflicts);
+            let declared = declared.chain(there.filter(|one| one.with == operation.name));
+            for conflict in declared {
+                let equal = |name: &String| done.arguments.get(name) == arguments.get(name);
+                if conflict.same.iter().all(equal) {
+                    return Err(conflicting(operation, &done.operation, &conflict.same));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn perform(
+        &self,
+        operation: &Operation,
+        arguments: &Map<String, Value>,
+    ) -> Result<Value, WorldError> {
+        self.guard.refill(self.world.meta.limits.steps);
+        if let Some(parameter) = &operation.query {
+            let sql = arguments.get(parameter).and_then(Value::as_str).unwrap_or_default();
+            return query::run(self, sql);
+        }
+        self.transaction(operation.writes(), || {
+            let scope = self.scope(arguments);
+            for precondition in &operation.preconditions {
+                self.require(precondition, &scope)?;
+            }
+            for effect in &operation.effects {
+                self.execute(effect, &scope)?;
+            }
+            match &operation.result {
+                Some(sql) => self.result(sql, operation.shape, &scope),
+                None => Ok(serde_json::json!({"ok": true})),
+            }
+        })
+    }
+
+    pub(super) fn scope<'s>(&'s self, arguments: &'s Map<String, Value>) -> Scope<'s> {
+        Scope { arguments, context: &self.context, now: self.moment.now() }
+    }
+
+    /// Does all of `work` or nothing.
+    pub(super) fn transaction<T>(
+        &self,
+        writes: bool,
+        work: impl FnOnce() -> Result<T, WorldError>,
+    ) -> Result<T, WorldError> {
+        let given = self.moment.given();
+        let begin = if writes { "BEGIN; PRAGMA defer_foreign_keys = ON" } else { "BEGIN" };
+        self.engine(begin).map_err(|error| WorldError::broken("begin", &error))?;
+        let result = work().and_then(|value| self.commit().map(|()| value));
+        if result.is_err() {
+            self.moment.restore(given);
+            // A trigger may have taken everything back already.
+            if !self.connection.is_autocommit() {
+                self.engine("ROLLBACK").map_err(|error| WorldError::broken("rollback", &error))?;
+            }
+        }
+        result
+    }
+
+    fn engine(&self, sql: &str) -> rusqlite::Result<()> {
+        self.guard.enter(Mode::Engine);
+        self.connection.execute_batch(sql)
+    }
+
+    fn commit(&self) -> Result<(), WorldError> {
+        if self.connection.is_autocommit() {
+            return Err(WorldError::refused(Code::Refused, "the change was taken back"));
+        }
+        let Err(error) = self.engine("COMMIT") else { return Ok(()) };
+        if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
+            return Err(WorldError::broken("commit", &error));
+        }
+        let found = self.connection.query_row("PRAGMA foreign_key_check", [], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?))
+        });
+        match found {
+            Ok((table, parent)) => Err(dangling(&table, &parent)),
+            Err(error) => Err(WorldError::broken("commit", &error)),
+        }
+    }
+
+    /// Compiles a statement of the world and binds its parameters.
+    fn prepared(
+        &self,
+        mode: Mode,
+        sql: &str,
+        scope: &Scope<'_>,
+    ) -> Result<Statement<'_>, WorldError> {
+        self.guard.enter(mode);
+        let mut statement =
+            self.connection.prepare(sql).map_err(|error| WorldError::broken(sql, &error))?;
+        bind(&mut statement, scope).map_err(|error| self.stopped(&error))?;
+        Ok(statement)
+    }
+
+    fn stopped(&self, error: &Error) -> WorldError {
+        of_statement(error, &self.world.meta, &self.guard)
+    }
+
+    pub(super) fn execute(&self, sql: &str, scope: &Scope<'_>) -> Result<(), WorldError> {
+        let mut statement = self.prepared(Mode::Write, sql, scope)?;
+        statement.raw_execute().map(|_| ()).map_err(|error| self.stopped(&error))
+    }
+
+    /// Returns whether the first value of a query is true.
+    pub(super) fn holds(&self, sql: &str, scope: &Scope<'_>) -> Result<bool, WorldError> {
+        Ok(self.first(sql, scope)?.0)
+    }
+
+    /// Returns whether the first value is true, and the first row by names.
+    fn first(&self, sql: &str, scope: &Scope<'_>) -> Result<(bool, Row), WorldError> {
+        let mut statement = self.prepared(Mode::Read, sql, scope)?;
+        let names: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
+        let mut found = statement.raw_query();
+        let Some(row) = found.next().map_err(|error| self.stopped(&error))? else {
+            return Ok((false, Row::new()));
+        };
+        let value = |index: usize| row.get_ref(index).map_err(|error| self.stopped(&error));
+        let truth = is_true(value(0)?);
+        let fields = names
+            .iter()
+            .enumerate()
+            .map(|(index, name)| Ok((name.clone(), to_json(value(index)?))))
+            .collect::<Result<Row, WorldError>>()?;
+        Ok((truth, fields))
+    }
+
+    fn require(&self, precondition: &Precondition, scope: &Scope<'_>) -> Result<(), WorldError> {
+        let (truth, row) = self.first(&precondition.sql, scope)?;
+        if truth {
+            return Ok(());
+        }
+        let mut message = precondition.message.clone();
+        for name in placeholders(&precondition.message) {
+            let value = scope.arguments.get(name).or_else(|| row.get(name));
+            let text = match value {
+                Some(Value::String(text)) => text.chars().take(200).collect(),
+                Some(value) => value.to_string(),
+                None => "none".to_owned(),
+            };
+            message = message.replacen(&format!("{{{name}}}"), &text, 1);
+        }
+        Err(WorldError::refused(precondition.code, message))
+    }
+
+    fn result(&self, sql: &str, shape: Shape, scope: &Scope<'_>) -> Result<Value, WorldError> {
+        let most = self.world.meta.limits.rows;
+        let mut statement = self.prepared(Mode::Read, sql, scope)?;
+        let found = match rows(&mut statement, most).map_err(|error| self.stopped(&error))? {
+            Rows::All(found) => found,
+            Rows::TooMany => {
+                let message = format!("more than {most} rows fit; narrow it down, or page");
+                return Err(WorldError::refused(Code::Limit, message));
+            }
+        };
+        let mut found = found.into_iter().map(Value::Object);
+        Ok(match shape {
+            Shape::Rows => Value::Array(found.collect()),
+            Shape::Row => found.next().unwrap_or_default(),
+            Shape::Value => found
+                .next()
+                .and_then(|row| row.as_object().and_then(|row| row.values().next().cloned()))
+                .unwrap_or_default(),
+        })
+    }
+}
+
+/// Returns the arguments with the defaults of those that were left out.
+fn filled(operation: &Operation, given: &Map<String, Value>) -> Map<String, Value> {
+    let mut arguments = given.clone();
+    for (name, schema) in operation.properties() {
+        if let Some(default) = schema.get("default").filter(|_| !given.contains_key(name)) {
+            arguments.insert(name.clone(), default.clone());
+        }
+    }
+    arguments
+}
+
+fn conflicting(operation: &Operation, other: &str, same: &[String]) -> WorldError {
+    let same: Vec<String> = same.iter().map(|name| format!("`{name}`")).collect();
+    let on =
+        if same.is_empty() { String::new() } else { format!(" with the same {}", same.join(", ")) };
+    let message = format!(
+        "`{}` cannot be done in the same round as `{other}`{on}, which was done; \
+         look at its result first, then call again",
+        operation.name
+    );
+    WorldError::refused(Code::Conflict, message)
+}

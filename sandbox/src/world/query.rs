@@ -1,0 +1,149 @@
+//! SQL of an agent, over the views that a world publishes.
+//!
+//! It runs in a database of its own that holds nothing but copies of the views it names,
+//! so there is nothing else to be read, whatever the statement says. (Rules about which
+//! view a column is read through would not do: a `WITH` clause can take a view's name.)
+//! It is one query without parameters, stopped after so many steps.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, params_from_iter};
+use serde_json::{Value, json};
+use wildgym_tasks::world::Code;
+
+use super::blueprint::{configure, open};
+use super::error::WorldError;
+use super::functions::register_times;
+use super::guard::{Bounds, Guard, Mode};
+use super::live::Live;
+use super::trial::problem;
+use super::values::to_json;
+
+/// Most steps of an agent's query, whatever the world allows its own operations.
+const STEPS: u64 = 300_000;
+/// Longest text an agent's query can make, in bytes. With the steps it bounds the memory
+/// that sorting can take.
+const LENGTH: i32 = 16 << 10;
+/// Longest query, in bytes.
+const SQL: i32 = 10_000;
+
+/// Writes a name so that it can be nothing else than a name.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Runs a query and returns its columns and rows.
+pub(super) fn run(live: &Live, sql: &str) -> Result<Value, WorldError> {
+    let views: Vec<&str> = named(live, sql);
+    let copy = copies(live, &views).map_err(|error| WorldError::broken("views", &error))?;
+    let steps = live.world.meta.limits.steps.min(STEPS);
+    copy.guard.allow(views.iter().map(|view| (*view).to_owned()).collect());
+    copy.guard.refill(steps);
+    copy.guard.enter(Mode::Agent);
+    let refuse = |message: String| WorldError::refused(Code::Invalid, message);
+    let mut statement = match copy.connection.prepare(sql) {
+        Ok(statement) => statement,
+        Err(error) => {
+            let why = problem(&error, &copy.guard);
+            return Err(refuse(format!("{why}; {}", offered(live))));
+        }
+    };
+    if statement.is_explain() != 0 || !statement.readonly() || statement.column_count() == 0 {
+        return Err(refuse(format!("expected one SELECT; {}", offered(live))));
+    }
+    if statement.parameter_count() > 0 {
+        return Err(refuse("write values into the query; it has no parameters".to_owned()));
+    }
+    let columns: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
+    let most = live.world.meta.limits.rows;
+    let mut rows = statement.raw_query();
+    let mut found: Vec<Value> = Vec::new();
+    loop {
+        let row = rows.next().map_err(|error| {
+            if copy.guard.was_stopped() {
+                let message = format!("the query takes more than {steps} steps; ask for less");
+                return WorldError::refused(Code::Limit, message);
+            }
+            refuse(problem(&error, &copy.guard))
+        })?;
+        let Some(row) = row else { break };
+        if found.len() as u64 == most {
+            let message = format!("more than {most} rows; add LIMIT, or sum up in the query");
+            return Err(WorldError::refused(Code::Limit, message));
+        }
+        let values = (0..columns.len()).map(|index| row.get_ref(index).map(to_json));
+        let values = values.collect::<rusqlite::Result<Vec<_>>>();
+        found.push(Value::Array(values.map_err(|error| refuse(error.to_string()))?));
+    }
+    Ok(json!({"columns": columns, "rows": found}))
+}
+
+/// Returns the views whose names stand anywhere in the text.
+fn named<'l>(live: &'l Live, sql: &str) -> Vec<&'l str> {
+    let text = sql.to_ascii_lowercase();
+    let views = live.world.meta.views.iter();
+    views.map(String::as_str).filter(|view| text.contains(&view.to_ascii_lowercase())).collect()
+}
+
+fn offered(live: &Live) -> String {
+    let views: Vec<String> = live.world.meta.views.iter().map(|view| format!("`{view}`")).collect();
+    format!("what can be read is {}", views.join(", "))
+}
+
+/// A database that holds nothing but copies of views.
+struct Copied {
+    connection: Connection,
+    guard: std::sync::Arc<Guard>,
+}
+
+fn copies(live: &Live, views: &[&str]) -> rusqlite::Result<Copied> {
+    let mut connection = open()?;
+    configure(&connection)?;
+    register_times(&connection, &live.moment, &live.calendar)?;
+    live.guard.enter(Mode::Engine);
+    for view in views {
+        copy(&live.connection, &connection, view)?;
+    }
+    let bounds = Bounds { length: LENGTH, sql: SQL, steps: STEPS };
+    let guard = Guard::install(&mut connection, bounds)?;
+    Ok(Copied { connection, guard })
+}
+
+fn copy(from: &Connection, to: &Connection, view: &str) -> rusqlite::Result<()> {
+    let mut source = from.prepare(&format!("SELECT * FROM {}", quoted(view)))?;
+    let names: Vec<String> = source.column_names().map(quoted).collect();
+    let mut all = Vec::new();
+    let mut rows = source.raw_query();
+    while let Some(row) = rows.next()? {
+        let values = (0..names.len()).map(|index| row.get::<_, Sql>(index));
+        all.push(values.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    let columns: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| format!("{name} {}", affinity(&all, index)))
+        .collect();
+    to.execute_batch(&format!("CREATE TABLE {} ({})", quoted(view), columns.join(", ")))?;
+    let marks = vec!["?"; names.len()].join(", ");
+    let mut insert = to.prepare(&format!("INSERT INTO {} VALUES ({marks})", quoted(view)))?;
+    to.execute_batch("BEGIN")?;
+    for row in all {
+        insert.execute(params_from_iter(row))?;
+    }
+    to.execute_batch("COMMIT")
+}
+
+/// Returns the type of a column by what stands in it, so that `amount > '100'` compares
+/// numbers as it would in a table.
+fn affinity(rows: &[Vec<Sql>], column: usize) -> &'static str {
+    let values = || rows.iter().filter_map(|row| row.get(column));
+    let all = |fits: fn(&Sql) -> bool| values().all(fits);
+    if all(|value| matches!(value, Sql::Null)) {
+        "BLOB"
+    } else if all(|value| matches!(value, Sql::Null | Sql::Integer(_) | Sql::Real(_))) {
+        "NUMERIC"
+    } else if all(|value| matches!(value, Sql::Null | Sql::Text(_))) {
+        "TEXT"
+    } else {
+        "BLOB"
+    }
+}

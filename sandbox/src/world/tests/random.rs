@@ -1,0 +1,79 @@
+//! Whatever is called in whatever order: no invariant breaks, and nothing is half done.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Play, WorldError};
+
+/// What must hold at all times: every stock is the sum of its moves, and is not negative;
+/// every row that is named exists.
+const INVARIANTS: [&str; 4] = [
+    "SELECT NOT EXISTS (SELECT 1 FROM products AS p WHERE p.stock != \
+     (SELECT sum(delta) FROM stock_moves AS m WHERE m.product_id = p.id))",
+    "products[stock < 0].count == 0",
+    "SELECT NOT EXISTS (SELECT 1 FROM orders WHERE id NOT IN (SELECT order_id FROM order_lines))",
+    "SELECT NOT EXISTS (SELECT 1 FROM activities WHERE contact_id NOT IN (SELECT id FROM contacts))",
+];
+
+fn text() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!("CON-acme0001")),
+        Just(json!("ORD-old00001")),
+        Just(json!("ORD-old00002")),
+        Just(json!("call")),
+        Just(json!("'; DROP TABLE orders; --")),
+        Just(Value::Null),
+        "\\PC{0,8}".prop_map(Value::from),
+    ]
+}
+
+fn call() -> impl Strategy<Value = (bool, String, Value)> {
+    let line = (0i64..6, -1i64..60)
+        .prop_map(|(product, quantity)| json!({"product_id": product, "quantity": quantity}));
+    let operation = prop_oneof![
+        (text(), text())
+            .prop_map(|(name, email)| ("create_contact", json!({"name": name, "email": email}))),
+        (text(), text())
+            .prop_map(|(id, kind)| ("log_activity", json!({"contact_id": id, "type": kind}))),
+        prop::collection::vec(line, 1..4).prop_map(|lines| (
+            "place_order",
+            json!({"contact_id": "CON-lund0001", "lines": lines})
+        )),
+        text().prop_map(|id| ("cancel_order", json!({"order_id": id}))),
+        text().prop_map(|id| ("ship_order", json!({"order_id": id}))),
+        text().prop_map(|id| ("delete_contact", json!({"contact_id": id}))),
+        text().prop_map(|text| ("find_contacts", json!({"text": text, "limit": text}))),
+        text().prop_map(|sql| ("query_reports", json!({"sql": sql}))),
+    ];
+    (any::<bool>(), operation)
+        .prop_map(|(beside, (name, arguments))| (beside, name.to_owned(), arguments))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn no_sequence_breaks_an_invariant(calls in prop::collection::vec(call(), 1..12)) {
+        let mut play = Play::new();
+        let mut before = play.live.image().unwrap();
+        for (beside, operation, arguments) in &calls {
+            let result = if *beside {
+                play.beside(operation, arguments)
+            } else {
+                play.call(operation, arguments)
+            };
+            let after = play.live.image().unwrap();
+            match result {
+                Ok(_) => {}
+                Err(WorldError::Refused(_)) => prop_assert!(after == before, "{operation} left something"),
+                Err(WorldError::Broken(why)) => prop_assert!(false, "{operation} {arguments}: {why}"),
+            }
+            before = after;
+        }
+        let pair = play.pair();
+        for invariant in INVARIANTS {
+            let finding = pair.check(invariant).unwrap();
+            prop_assert!(finding.holds, "{:?}: {:?}", calls, finding);
+        }
+    }
+}
