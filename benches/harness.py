@@ -121,8 +121,11 @@ def main():
         sys.exit("Inspect AI did not pass")
     print(f"Inspect AI    {counts[0]:9}  {used:8.2f} s  {took:8.2f} s  {memory:8.1f} MiB")
     print(f"  its eval only            {inner['processor']:8.2f} s  {inner['wall']:8.2f} s")
-    print(f"processor time, eval only to all of wildgym: {inner['processor'] / ours[0][1]:.1f} x")
-    print(f"memory of {counts[-1]} trials to {counts[0]}: {ours[-1][3] / ours[0][3]:.2f} x")
+    faster, grown = inner["processor"] / ours[0][1], ours[-1][3] / ours[0][3]
+    print(f"processor time, eval only to all of wildgym: {faster:.1f} x")
+    print(f"memory of {counts[-1]} trials to {counts[0]}: {grown:.2f} x")
+    if faster < 40 or grown > 1.2 or ours[0][3] > 90:
+        sys.exit("an aim is missed: 40 x, 1.2 x, 90 MiB")
 
 
 main()

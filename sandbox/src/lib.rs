@@ -10,6 +10,7 @@
 //! own call. This crate knows nothing of tools, models or scores, and uses of
 //! `wildgym-tasks` only the plain data of environments, worlds and sites.
 
+pub mod browser;
 pub mod clock;
 pub mod code;
 pub mod documents;

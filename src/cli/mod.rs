@@ -38,8 +38,8 @@ pub use failure::{Code, Failure};
 /// Measures how well language-model agents finish real work when nothing is idealised
 #[derive(Debug, Parser)]
 #[command(name = "wildgym", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 some trials lost or unjudged, 2 usage or \
-configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
+#[command(after_help = "Exit codes: 0 done, 1 something lost, unjudged, unannotated, faulty or \
+missing, 2 usage or configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

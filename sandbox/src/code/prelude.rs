@@ -28,13 +28,14 @@ def _load(name, file, source):
 "#;
 
 /// Makes `fetch` a builtin, leaves no trace in `__main__` or the environment, and keeps
-/// the collector from touching (and so copying) the frozen heap.
+/// allocations out of the frozen heap and the collector from touching (and so copying) it.
 const FINISH: &str = r#"
 sys.modules["host"].fetch = builtins.fetch = sys.modules["_wildgym_web"].fetch
 for _name in [_name for _name in os.environ if _name.startswith("PYTHON")]:
     del os.environ[_name]
 for _name in [_name for _name in globals() if not _name.startswith("__")]:
     del globals()[_name]
+__import__("_wildgym").fill_holes()
 __import__("gc").collect()
 __import__("gc").freeze()
 "#;

@@ -7,8 +7,10 @@
 //! resolved and no socket opened.
 
 use std::collections::{BTreeMap, HashMap};
+use std::future::ready;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use tantivy::TantivyError;
 use url::Url;
@@ -19,7 +21,7 @@ use super::pages::Pages;
 use super::reply::{Reply, http_date};
 use super::search::{self, Engine};
 use super::wiki::Encyclopedia;
-use super::{Endpoints, Request, WebError, serper};
+use super::{Endpoints, Exchange, Request, WebError, serper};
 
 /// The host of the search engine.
 const SEARCH_HOST: &str = "search.wild.test";
@@ -127,14 +129,7 @@ impl Hermetic {
         })
     }
 
-    /// Returns where search engine and encyclopedias live.
-    pub(super) fn endpoints(&self) -> &Endpoints {
-        &self.endpoints
-    }
-
-    /// Answers one request, redirects not followed. Its URL is normal; `blocked` is
-    /// what the task may not reach, under whatever name.
-    pub(super) fn answer(
+    fn reply(
         &self,
         request: &Request,
         now: Timestamp,
@@ -164,6 +159,21 @@ impl Hermetic {
         let wiki = host.encyclopedia.as_ref();
         wiki.and_then(|wiki| wiki.answer(request, &self.engine, now))
             .unwrap_or_else(|| host.pages.not_found(request))
+    }
+}
+
+impl Exchange for Hermetic {
+    fn answer<'a>(
+        &'a self,
+        request: &'a Request,
+        now: Timestamp,
+        blocked: &'a BlockList,
+    ) -> BoxFuture<'a, Result<Reply, WebError>> {
+        Box::pin(ready(self.reply(request, now, blocked)))
+    }
+
+    fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
     }
 }
 

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -153,10 +154,25 @@ pub struct Endpoints {
     pub encyclopedia: BTreeMap<String, Url>,
 }
 
+/// What answers requests: the hermetic web, the live one, a recording.
+trait Exchange: Send + Sync + std::fmt::Debug {
+    /// Answers one request, redirects not followed. Its URL is normal; `blocked` is what
+    /// the task may not reach, under whatever name.
+    fn answer<'a>(
+        &'a self,
+        request: &'a Request,
+        now: Timestamp,
+        blocked: &'a BlockList,
+    ) -> BoxFuture<'a, Result<Reply, WebError>>;
+
+    /// Returns where the services that tools speak to live.
+    fn endpoints(&self) -> &Endpoints;
+}
+
 /// The network as one attempt sees it.
 #[derive(Debug, Clone)]
 pub struct Web {
-    hermetic: Arc<Hermetic>,
+    exchange: Arc<dyn Exchange>,
     blocked: Arc<BlockList>,
 }
 
@@ -165,7 +181,7 @@ impl Web {
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "the view owns its list")]
     pub fn hermetic(hermetic: Arc<Hermetic>, blocked: Vec<String>) -> Self {
-        Self { hermetic, blocked: Arc::new(BlockList::new(&blocked)) }
+        Self { exchange: hermetic, blocked: Arc::new(BlockList::new(&blocked)) }
     }
 
     /// Sends a request at the logical time `now`, follows up to 10 redirects, and logs each hop.
@@ -189,23 +205,32 @@ impl Web {
         Err(WebError::TooManyRedirects(MAX_REDIRECTS))
     }
 
+    /// Sends one request at the logical time `now` and logs it; a redirect is a reply like
+    /// any other. For a caller that follows redirects itself, as a browser does.
+    pub async fn exchange(
+        &self,
+        mut request: Request,
+        now: Timestamp,
+        log: &AccessLog,
+    ) -> Result<Response, WebError> {
+        let reply = self.hop(&mut request, now, log).await?;
+        Ok(response(request, reply))
+    }
+
     /// Returns where search engine and encyclopedias live.
     #[must_use]
     pub fn endpoints(&self) -> &Endpoints {
-        self.hermetic.endpoints()
+        self.exchange.endpoints()
     }
 
     /// Sends one request and logs it; makes its URL normal on the way.
-    ///
-    /// Asynchronous although the hermetic web answers at once: a caller may not
-    /// build on that.
     async fn hop(
         &self,
         request: &mut Request,
         now: Timestamp,
         log: &AccessLog,
     ) -> Result<Reply, WebError> {
-        let reply = std::future::ready(self.ask(request, now)).await;
+        let reply = self.ask(request, now).await;
         log.push(Access {
             method: request.method.to_string(),
             url: request.url.to_string(),
@@ -219,14 +244,14 @@ impl Web {
         reply
     }
 
-    fn ask(&self, request: &mut Request, now: Timestamp) -> Result<Reply, WebError> {
+    async fn ask(&self, request: &mut Request, now: Timestamp) -> Result<Reply, WebError> {
         request.url = address::normal(&request.url)?;
         if request.url.as_str().len() > MAX_URL {
             let url = request.url.as_str().chars().take(80).chain(['…']).collect();
             let reason = format!("it is longer than {MAX_URL} bytes");
             return Err(WebError::BadUrl { url, reason });
         }
-        let reply = self.hermetic.answer(request, now, &self.blocked)?;
+        let reply = self.exchange.answer(request, now, &self.blocked).await?;
         if reply.body.len() as u64 > MAX_BODY && request.method != http::Method::HEAD {
             return Err(WebError::TooLarge(MAX_BODY));
         }

@@ -24,6 +24,7 @@ NAME = "<code>"
 STREAMS = (sys.stdout, sys.stderr)
 SEEDED_LATE = (random, numpy.random, numpy.random.mtrand)
 HANDLERS = len(logging._handlerList)
+HOLES = []
 # What packages registered for an exit before the snapshot has nothing to clear up.
 atexit._clear()
 
@@ -148,3 +149,19 @@ def main(source, seed):
     streams = (sys.stdout, sys.stderr, *STREAMS) if changed else STREAMS
     if flush(streams) or changed or stopped or status:
         os._exit(status)
+
+
+def fill_holes():
+    """Fills what freed memory the heap has between its objects, for good: a call that
+    allocates in such holes copies a page for each, and one behind them all does not."""
+    kept = HOLES
+    kept.append(bytes(1 << 20))
+    end, size = id(kept[0]), 1 << 19
+    while size > 600:
+        piece = bytes(size)
+        if id(piece) > end:
+            size = size * 15 // 16
+        else:
+            kept.append(piece)
+    # Room behind them, so that memory need not grow at once.
+    bytes(4 << 20)
