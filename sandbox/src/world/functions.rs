@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use rand::RngExt;
 use rand_chacha::ChaCha12Rng;
 use rusqlite::functions::{Context, FunctionFlags};
@@ -116,7 +115,7 @@ impl Moment {
 
 /// Writes a time as SQLite does: `2026-03-02 09:00:00`, in UTC.
 pub(super) fn clock_text(now: Timestamp) -> String {
-    now.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    now.strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
 /// Gives a connection all functions.
