@@ -111,7 +111,11 @@ impl Pair {
                 let (found, wanted) = (self.value(&found)?, self.value(&wanted)?);
                 let right = match right {
                     Term::Literal(_) => String::new(),
-                    other => format!(" (`{other}`)"),
+                    other @ (Term::Baseline
+                    | Term::Column(_)
+                    | Term::Path(_)
+                    | Term::Negative(_)
+                    | Term::Calculation(..)) => format!(" (`{other}`)"),
                 };
                 Ok(format!("`{left}` is {found}, expected {} {wanted}{right}", comparison.sign()))
             }

@@ -15,8 +15,9 @@ pub(super) struct Piece<'t> {
 impl Piece<'_> {
     /// Returns the line of the script at a byte of the statement.
     pub(super) fn line_at(&self, offset: usize) -> usize {
-        let before = self.text.as_bytes().get(..offset).unwrap_or_default();
-        self.line + before.iter().filter(|byte| **byte == b'\n').count()
+        // An offset inside a character counts as that character's start.
+        let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
+        self.line + self.text[..offset].matches('\n').count()
     }
 
     /// Returns its first words for a message.
@@ -64,7 +65,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 
 fn push<'t>(found: &mut Vec<Piece<'t>>, text: &'t str, start: Option<usize>, end: usize) {
     if let Some(start) = start {
-        let line = 1 + text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
+        let line = 1 + text[..start].matches('\n').count();
         found.push(Piece { text: text[start..end].trim_end(), line });
     }
 }

@@ -270,7 +270,12 @@ impl Parser {
             return Ok(match inner {
                 Term::Literal(Literal::Whole(number)) => Term::Literal(Literal::Whole(-number)),
                 Term::Literal(Literal::Number(number)) => Term::Literal(Literal::Number(-number)),
-                other => Term::Negative(Box::new(other)),
+                other @ (Term::Literal(_)
+                | Term::Baseline
+                | Term::Column(_)
+                | Term::Path(_)
+                | Term::Negative(_)
+                | Term::Calculation(..)) => Term::Negative(Box::new(other)),
             });
         }
         if self.take_sign("(") {
