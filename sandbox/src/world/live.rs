@@ -9,7 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, Statement};
 use serde_json::{Map, Value};
-use wildgym_tasks::world::{Code, Operation, Precondition, Scene, Shape, World};
+use wildgym_tasks::world::{Code, Export, Operation, Precondition, Scene, Shape, World};
 
 use super::blueprint::{Blueprint, restore};
 use super::error::{WorldError, dangling, of_statement};
@@ -36,6 +36,15 @@ pub struct Call<'c> {
     pub now: Timestamp,
 }
 
+/// A file that a call asked for. Worlds have no files: who owns the workspace writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Where, relative to the workspace, as the caller gave it.
+    pub path: String,
+    /// The file's whole text.
+    pub content: String,
+}
+
 /// A call that was done in the current round.
 #[derive(Debug)]
 struct Done {
@@ -60,6 +69,7 @@ pub struct Live {
     pub(super) happened: Vec<Happened>,
     round: Option<u64>,
     done: Vec<Done>,
+    written: Option<Written>,
 }
 
 impl Live {
@@ -92,6 +102,7 @@ impl Live {
             happened: Vec::new(),
             round: None,
             done: Vec::new(),
+            written: None,
         })
     }
 
@@ -103,8 +114,10 @@ impl Live {
     /// Does an operation and returns what it gives back.
     ///
     /// What is due to happen in the world happens first. The arguments have to fit the
-    /// operation's schema; defaults of it are filled in.
+    /// operation's schema; defaults of it are filled in. An operation with an `export`
+    /// leaves its file for [`Live::take_written`].
     pub fn call(&mut self, call: &Call<'_>) -> Result<Value, WorldError> {
+        self.written = None;
         self.happen(call.now)?;
         self.calls += 1;
         if self.round != Some(call.round) {
@@ -120,9 +133,16 @@ impl Live {
         let arguments = filled(operation, call.arguments);
         self.check_conflicts(operation, &arguments)?;
         self.moment.set(call.now, "call", call.number);
-        let value = self.perform(operation, &arguments)?;
+        let mut value = self.perform(operation, &arguments)?;
+        self.written =
+            operation.export.as_ref().map(|export| written(export, &arguments, &mut value));
         self.done.push(Done { operation: operation.name.clone(), arguments });
         Ok(value)
+    }
+
+    /// Returns the file that the last call asked for, once.
+    pub fn take_written(&mut self) -> Option<Written> {
+        self.written.take()
     }
 
     /// Returns the state as the bytes of a database.
@@ -165,15 +185,18 @@ impl Live {
         arguments: &Map<String, Value>,
     ) -> Result<Value, WorldError> {
         self.guard.refill(self.world.meta.limits.steps);
+        let scope = self.scope(arguments);
+        let require = || {
+            let mut all = operation.preconditions.iter();
+            all.try_for_each(|precondition| self.require(precondition, &scope))
+        };
         if let Some(parameter) = &operation.query {
+            self.transaction(false, require)?;
             let sql = arguments.get(parameter).and_then(Value::as_str).unwrap_or_default();
             return query::run(self, sql);
         }
         self.transaction(operation.writes(), || {
-            let scope = self.scope(arguments);
-            for precondition in &operation.preconditions {
-                self.require(precondition, &scope)?;
-            }
+            require()?;
             for effect in &operation.effects {
                 self.execute(effect, &scope)?;
             }
@@ -314,6 +337,15 @@ impl Live {
                 .unwrap_or_default(),
         })
     }
+}
+
+/// Takes the file's text out of the result. The loader has shown that the result is a row
+/// with this column; where there is no row the file is empty.
+fn written(export: &Export, arguments: &Map<String, Value>, value: &mut Value) -> Written {
+    let path = arguments.get(&export.path).and_then(Value::as_str).unwrap_or_default();
+    let content = value.as_object_mut().and_then(|row| row.remove(&export.content));
+    let content = content.as_ref().and_then(Value::as_str).unwrap_or_default();
+    Written { path: path.to_owned(), content: content.to_owned() }
 }
 
 /// Returns the arguments with the defaults of those that were left out.

@@ -32,5 +32,5 @@ mod tests;
 pub use blueprint::Blueprint;
 pub use error::{Refusal, WorldError};
 pub use events::Happened;
-pub use live::{Call, Live};
+pub use live::{Call, Live, Written};
 pub use pair::{Change, Changed, Difference, Finding, Pair, TableDifference};

@@ -78,7 +78,13 @@ impl Trial<'_> {
             Some(Ok(columns)) if columns.is_empty() => {
                 note("result", "expected a query, which has rows".to_owned());
             }
-            Some(Ok(_)) | None => {}
+            Some(Ok(columns)) => {
+                let export = operation.export.as_ref();
+                if let Some(export) = export.filter(|export| !columns.contains(&export.content)) {
+                    note("export.content", format!("`{}` is no column of the result", export.content));
+                }
+            }
+            None => {}
         }
         if operation.query.is_some() && self.world.meta.views.is_empty() {
             note("query", "the world has no `views` to run it over".to_owned());

@@ -12,7 +12,7 @@ use super::document::{self, Source};
 use super::text;
 use super::tree::Tree;
 use crate::fault::{Faults, Notes};
-use crate::world::{Operation, OperationsFile, Script, World, WorldMeta};
+use crate::world::{Operation, OperationsFile, Script, Shape, World, WorldMeta};
 
 impl World {
     /// Loads the world in `folder`, or returns all that is wrong with its files.
@@ -192,6 +192,14 @@ fn body_problems(operation: &Operation) -> Problems {
             note("name", "it does nothing: expected `effects`, `result` or `query`".to_owned());
         }
         Some(_) | None => {}
+    }
+    if let Some(export) = &operation.export {
+        if !operation.has_parameter(&export.path) {
+            note("export.path", format!("`{}` is no property of its parameters", export.path));
+        }
+        if operation.result.is_none() || operation.shape != Shape::Row {
+            note("export", "expected a `result` of the shape `row`".to_owned());
+        }
     }
     found
 }

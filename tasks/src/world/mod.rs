@@ -189,6 +189,9 @@ pub struct Operation {
     /// How the rows are given.
     #[serde(default)]
     pub shape: Shape,
+    /// A file that a call writes into the workspace of the attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub export: Option<Export>,
     /// The parameter that holds SQL of the caller, which is run over the world's `views`;
     /// in place of effects and result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,6 +237,18 @@ impl Operation {
     pub fn has_parameter(&self, name: &str) -> bool {
         self.properties().any(|(known, _)| known == name)
     }
+}
+
+/// A file that an operation writes into the workspace; the shape of the result is `row`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Export {
+    /// The parameter that names the file, relative to the workspace.
+    #[schemars(extend("format" = "name"))]
+    pub path: String,
+    /// The column of the result that holds the file's text; the caller does not get it.
+    #[schemars(extend("format" = "name"))]
+    pub content: String,
 }
 
 /// How the rows of a result are given.

@@ -498,8 +498,6 @@ CREATE INDEX deals_of_contact ON deals (contact_id);
 CREATE INDEX orders_of_company ON orders (company_id);
 CREATE INDEX invoices_of_order ON invoices (order_id);
 CREATE INDEX payments_of_invoice ON payments (invoice_id);
-CREATE INDEX moves_of_product ON stock_moves (product_id);
-CREATE INDEX ledger_of_source ON ledger_entries (source_id);
 
 -- Views that operations use. -------------------------------------------------------------
 

@@ -196,14 +196,12 @@ INSERT INTO settings (key, value, type, minimum, maximum, description, locked, u
     ('approval.purchase_limit_eur', '5000', 'number', 0, 100000, 'Purchase orders above this sum need an approval', 0, 'USR-d8pc5wrh', '2025-02-03 09:00:00'),
     ('approval.payment_limit_eur', '10000', 'number', 0, 100000, 'Payments above this sum need a second person', 0, 'USR-d8pc5wrh', '2025-02-03 09:00:00'),
     ('approval.discount_limit_percent', '10', 'number', 0, 50, 'Orders with a larger discount need an approval', 0, 'USR-d8pc5wrh', '2025-09-15 09:00:00'),
-    ('mail.signature', 'Tessel & Quay, pumps and fittings', 'text', NULL, NULL, 'Line under every outgoing e-mail', 0, 'USR-k2gm9tfx', '2025-05-05 09:00:00'),
     ('mail.max_recipients', '20', 'integer', 1, 50, 'Most recipients of one e-mail', 0, 'USR-k2gm9tfx', '2025-05-05 09:00:00'),
     ('calendar.day_start', '8', 'integer', 0, 12, 'Hour at which a working day starts, local time', 0, 'USR-d8pc5wrh', '2024-01-08 09:00:00'),
     ('calendar.day_end', '18', 'integer', 12, 24, 'Hour at which a working day ends, local time', 0, 'USR-d8pc5wrh', '2024-01-08 09:00:00'),
     ('bulk.max_records', '50', 'integer', 1, 500, 'Most records that one bulk update may change', 0, 'USR-d8pc5wrh', '2025-02-03 09:00:00'),
     ('security.session_minutes', '45', 'integer', 5, 480, 'Minutes without activity until a session ends', 0, 'USR-d8pc5wrh', '2025-10-01 09:00:00'),
     ('security.mfa_required', 'true', 'boolean', NULL, NULL, 'Whether a second factor is required to log in', 1, 'USR-d8pc5wrh', '2024-03-04 09:00:00'),
-    ('invoice.payment_days', '30', 'integer', 0, 120, 'Days until an invoice is due where the customer has none of its own', 0, 'USR-t7gq3xnf', '2024-01-08 09:00:00'),
     ('support.escalation_target', 'USR-m3kf7hgj', 'text', NULL, NULL, 'User who gets escalated tickets', 0, 'USR-d8pc5wrh', '2025-01-20 09:00:00'),
     ('ledger.sealed', 'false', 'boolean', NULL, NULL, 'Whether closed periods refuse bookings', 1, NULL, '2024-01-08 09:00:00');
 
@@ -432,7 +430,7 @@ SELECT new_id('DEA'), ('["Spare parts","Pump station","Framework contract","Valv
 FROM told ORDER BY age DESC, i;
 
 INSERT INTO activities (id, contact_id, deal_id, type, subject, notes, occurred_at, duration_minutes, user_id, created_at)
-WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 380),
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 340),
 dice AS MATERIALIZED (SELECT i, draw(1, 317) AS c, draw(0, 5) AS t, draw(0, 9) AS s, draw(1, 400) AS age, draw(1, 12) AS minutes, draw(0, 9) AS hour FROM n)
 SELECT new_id('ACT'), k.id, NULL, '["call","email","meeting","demo","visit","note"]' ->> t,
     '["Delivery dates","Prices","Follow-up","Technical question","Introduction","Complaint","Renewal","Spare parts","Site visit","Offer"]' ->> s,
@@ -445,7 +443,7 @@ INSERT INTO activities (id, contact_id, deal_id, type, subject, notes, occurred_
 
 -- Orders: most are old and shipped, some of the last weeks are on their way.
 INSERT INTO orders (id, company_id, contact_id, warehouse, status, currency, discount_percent, requested_on, customer_reference, cancel_reason, created_by, placed_at, updated_at)
-WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300),
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 265),
 buyer AS MATERIALIZED (SELECT id, currency, account_manager_id, row_number() OVER (ORDER BY rowid) AS k, count(*) OVER () AS all_of FROM companies WHERE status = 'active' AND rowid > 12),
 dice AS MATERIALIZED (SELECT i, draw(1, 10000) AS c, draw(0, 2) AS w, draw(1, 400) * draw(20, 100) / 100 AS age, draw(1, 100) AS luck, draw(0, 9) AS d, draw(0, 600) AS minute, draw(10000, 99999) AS ref FROM n)
 SELECT new_id('ORD'), b.id, (SELECT k.id FROM contacts AS k WHERE k.company_id = b.id ORDER BY k.rowid LIMIT 1), '["BRE","LDS","GDY"]' ->> w,
@@ -589,11 +587,11 @@ SELECT new_id('MTG'), '["Offer review","Site visit","Introduction","Quarterly re
 FROM dice JOIN users AS u ON u.rowid = dice.u JOIN contacts AS k ON k.rowid = dice.c ORDER BY i;
 INSERT INTO meeting_attendees (meeting_id, user_id, response) SELECT id, organizer_id, 'accepted' FROM meetings WHERE rowid > 4;
 
--- What was done, as far as the log still has it: half a year.
+-- What was done, as far as the log still has it.
 INSERT INTO audit_log (at, user_id, action, entity, entity_id, detail)
-SELECT placed_at, created_by, 'create', 'order', id, NULL FROM orders WHERE placed_at >= '2025-12-01'
-UNION ALL SELECT created_at, created_by, 'create', 'invoice', id, number FROM invoices WHERE created_at >= '2025-12-01'
-UNION ALL SELECT created_at, created_by, 'create', 'contact', id, name FROM contacts WHERE created_at >= '2025-12-01'
+SELECT placed_at, created_by, 'create', 'order', id, NULL FROM orders WHERE placed_at >= '2026-01-01'
+UNION ALL SELECT created_at, created_by, 'create', 'invoice', id, number FROM invoices WHERE created_at >= '2026-01-01'
+UNION ALL SELECT created_at, created_by, 'create', 'contact', id, name FROM contacts WHERE created_at >= '2026-01-01'
 UNION ALL SELECT created_at, recorded_by, 'create', 'payment', id, reference FROM payments WHERE created_at >= '2026-01-01'
 UNION ALL SELECT updated_at, updated_by, 'update', 'setting', key, value FROM settings WHERE updated_by IS NOT NULL AND updated_at >= '2025-09-01'
 UNION ALL SELECT '2025-12-01 09:00:00', 'USR-d8pc5wrh', 'deactivate', 'user', 'USR-n7xd6mpt', 'left the company'
