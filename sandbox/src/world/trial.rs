@@ -81,7 +81,10 @@ impl Trial<'_> {
             Some(Ok(columns)) => {
                 let export = operation.export.as_ref();
                 if let Some(export) = export.filter(|export| !columns.contains(&export.content)) {
-                    note("export.content", format!("`{}` is no column of the result", export.content));
+                    note(
+                        "export.content",
+                        format!("`{}` is no column of the result", export.content),
+                    );
                 }
             }
             None => {}
