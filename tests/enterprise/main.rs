@@ -93,10 +93,13 @@ static GOOD: LazyLock<Vec<Case>> = LazyLock::new(|| cases(include_str!("good.jso
 static REFUSED: LazyLock<Vec<Case>> = LazyLock::new(|| cases(include_str!("refused.json")));
 static BLUEPRINT: LazyLock<Blueprint> = LazyLock::new(|| build(0));
 
-fn build(seed: u64) -> Blueprint {
+fn folder() -> Utf8PathBuf {
     let root = Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let folder = root.join("tasks/suites/enterprise/worlds/enterprise");
-    let world = World::load(&folder).unwrap_or_else(|faults| panic!("{faults}"));
+    root.join("tasks/suites/enterprise/worlds/enterprise")
+}
+
+fn build(seed: u64) -> Blueprint {
+    let world = World::load(&folder()).unwrap_or_else(|faults| panic!("{faults}"));
     Blueprint::build(world, seed).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
@@ -122,7 +125,7 @@ impl Play {
         Self { live, number: 0, round: 0 }
     }
 
-    /// Starts from an image that another user left.
+    /// Calls in the same round as the call before.
     fn beside(&mut self, operation: &str, arguments: &Value) -> Result<Value, WorldError> {
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         self.number += 1;
