@@ -89,7 +89,7 @@ fn known(name: &str) -> &'static [&'static str] {
 struct Dice(u64);
 
 impl Dice {
-    /// The generator of Steele, Lea and Flood 2014 (SplitMix64).
+    /// The generator of Steele, Lea and Flood 2014, `SplitMix64`.
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -113,10 +113,11 @@ impl Dice {
             }
             _ => {}
         }
-        if name.ends_with("_id") && self.roll(3) == 0 {
-            if let Some(id) = self.pick(made) {
-                return json!(id);
-            }
+        if name.ends_with("_id")
+            && self.roll(3) == 0
+            && let Some(id) = self.pick(made)
+        {
+            return json!(id);
         }
         if name == "start" || name == "time" {
             return json!(format!("2026-03-{}T1{}:00", 16 + self.roll(14), self.roll(8)));
@@ -130,8 +131,8 @@ impl Dice {
         let span = u64::try_from(high - low + 1).unwrap_or(1);
         let whole = low + i64::try_from(self.roll(span)).unwrap_or_default();
         if schema["type"] == "number" && self.roll(2) == 0 {
-            let half = serde_json::Number::from_f64(whole as f64 + 0.5);
-            return half.map_or(Value::Null, Value::Number);
+            let half = i32::try_from(whole).map(|whole| f64::from(whole) + 0.5);
+            return half.map_or(Value::Null, |half| json!(half));
         }
         json!(whole)
     }
@@ -141,10 +142,8 @@ impl Dice {
         if let Some(choices) = schema["enum"].as_array() {
             return self.pick(choices).cloned().unwrap_or_default();
         }
-        let kind = match &schema["type"] {
-            Value::Array(kinds) => self.pick(kinds).and_then(Value::as_str).unwrap_or("string"),
-            kind => kind.as_str().unwrap_or("string"),
-        };
+        let kinds = schema["type"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let kind = self.pick(kinds).unwrap_or(&schema["type"]).as_str().unwrap_or("string");
         match kind {
             "object" => Value::Object(self.object(schema, made)),
             "array" => {
