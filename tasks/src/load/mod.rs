@@ -29,7 +29,7 @@ impl Suite {
             return Err(faults);
         }
         let tree = tree::Tree::scan(folder, &mut notes);
-        tree.only(Utf8Path::new(""), &["suite.toml", "tasks", "sites"], &mut notes);
+        tree.only(Utf8Path::new(""), &["suite.toml", "tasks", "sites", "worlds"], &mut notes);
         let file = Utf8Path::new("suite.toml");
         let text = tree.text(file, &mut notes);
         let meta = text.and_then(|text| document::read::<SuiteMeta>(file, &text, 1, &mut notes));
