@@ -15,7 +15,10 @@ fn mistakes_get_an_answer_that_helps() {
     let table: &[(&[&str], &[&str])] = &[
         (
             &["run", "nowhere"],
-            &["error: there is no suite `nowhere`", "hint: built-in suites are `enterprise`, `starter`"],
+            &[
+                "error: there is no suite `nowhere`",
+                "hint: built-in suites are `enterprise`, `starter`",
+            ],
         ),
         (
             &["run", suite, "--tasks", "x-*"],
