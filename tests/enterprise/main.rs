@@ -357,7 +357,7 @@ fn everything_that_may_happen_keeps_the_books() {
         (
             "stock_arrives",
             json!({"sku": "PMP-CR40", "warehouse": "BRE", "quantity": 40, "reference": "PUR-6tkw4xhd"}),
-            "stock.sum(on_hand) == baseline + 40",
+            "stock.sum(on_hand) == baseline + 40 and purchase_orders[id == 'PUR-6tkw4xhd' and status == 'received'].count == 1",
         ),
         (
             "stock_lost",

@@ -3,7 +3,7 @@
 //! Half of the calls are those of the tables, with ids of the same kind put in that earlier
 //! calls made; the arguments of the others are made from the schemas. One of the users may
 //! do everything, so that long ways (order, shipment, invoice, payment, approval) are gone.
-//! `WILDGYM_WORLD_SEQUENCES` says how many sequences are tried; without it 200.
+//! `WILDGYM_WORLD_SEQUENCES` says how many sequences are tried; without it 1,000.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -210,7 +210,7 @@ type Tally = BTreeMap<String, (u32, u32)>;
 
 fn sequences() -> u32 {
     let given = std::env::var("WILDGYM_WORLD_SEQUENCES").ok();
-    given.and_then(|text| text.parse().ok()).unwrap_or(200)
+    given.and_then(|text| text.parse().ok()).unwrap_or(1_000)
 }
 
 fn play(user: usize, steps: &[(usize, u64, bool)], tally: &mut Tally) -> TestCaseResult {
