@@ -13,7 +13,7 @@ use wildgym_sandbox::web::AccessLog;
 use wildgym_sandbox::work::WorkClock;
 
 use super::{Call, Decision, Incoming, Ingress, Reply, SandboxLost, Toolbox, arguments, cap};
-use crate::error::{Blame, ToolError};
+use crate::error::ToolError;
 use crate::footprint::Footprint;
 use crate::tool::{CallContext, Run};
 
@@ -155,6 +155,7 @@ impl Toolbox {
             toolbox: Arc::clone(self),
             children: 0.into(),
             made: std::sync::Mutex::default(),
+            notes: std::sync::Mutex::default(),
             clocks: [Arc::clone(&self.work), Arc::clone(&clock)],
         });
         let working = (self.work.work(), clock.work());
@@ -177,11 +178,13 @@ impl Toolbox {
     fn finish(&self, taken: Taken, done: Done) -> Result<Reply, SandboxLost> {
         let (text, error) = match done.result {
             Ok(text) => (text, None),
-            Err(error) if error.blame() == Blame::Harness => {
-                return Err(SandboxLost(error.to_string()));
-            }
-            Err(error) => (format!("error: {error}"), Some(error.kind())),
+            Err(error) => match error.lost() {
+                Some(part) => return Err(SandboxLost { part, reason: error.to_string() }),
+                None => (format!("error: {error}"), Some(error.kind())),
+            },
         };
+        let mut notes = taken.notes;
+        notes.extend(done.context.take_notes());
         let mut reply = Reply {
             ingress: taken.ingress.clone(),
             call: taken.call.clone(),
@@ -191,7 +194,7 @@ impl Toolbox {
             clock: taken.clock,
             cost: taken.cost,
             accesses: done.context.accesses.take(),
-            notes: taken.notes,
+            notes,
             children: done.context.take_children(),
             took: done.took,
         };
