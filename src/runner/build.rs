@@ -58,8 +58,10 @@ pub struct Gym {
     pub catalog: Arc<Catalog>,
     /// Their schemas in `OpenAI` form.
     pub schemas: Arc<Vec<Value>>,
-    /// What of them is offered, by the way in which pages are.
-    offers: BTreeMap<BrowserMode, Offer>,
+    /// What of them is offered where pages are offered by `browse_url`.
+    delegated: Offer,
+    /// What of them is offered where pages are offered by page actions.
+    direct: Offer,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
     hermetic: Option<Arc<Hermetic>>,
@@ -112,21 +114,27 @@ impl Gym {
         } else {
             Some(Arc::new(Hermetic::open(&suite.sites, cache)?))
         };
-        let offers = [BrowserMode::Delegated, BrowserMode::Direct]
-            .map(|mode| (mode, Offer::of(Arc::new(catalog.offered(mode)))));
+        let delegated = Offer::of(Arc::new(catalog.offered(BrowserMode::Delegated)));
+        let direct = Offer::of(Arc::new(catalog.offered(BrowserMode::Direct)));
         let Offer { catalog, schemas } = Offer::of(catalog);
-        let offers = BTreeMap::from(offers);
-        Ok(Self { host, suite, catalog, schemas, offers, interceptors, hermetic })
+        Ok(Self { host, suite, catalog, schemas, delegated, direct, interceptors, hermetic })
     }
 
-    /// Returns the tools that agents are offered at a task, where `browser` says how pages
-    /// are offered, else the task does.
+    /// Returns how pages are offered at a task: as `browser` says, which is the condition's
+    /// word, else as the task does.
     #[must_use]
-    pub fn offer(&self, task: &str, browser: Option<BrowserMode>) -> Offer {
+    pub fn mode(&self, task: &str, browser: Option<BrowserMode>) -> BrowserMode {
         let own = || self.suite.tasks.get(task).and_then(|task| task.meta.environment.browser);
-        let mode = browser.or_else(own).unwrap_or_default();
-        let all = || Offer { catalog: self.catalog.clone(), schemas: self.schemas.clone() };
-        self.offers.get(&mode).cloned().unwrap_or_else(all)
+        browser.or_else(own).unwrap_or_default()
+    }
+
+    /// Returns the tools that agents are offered.
+    #[must_use]
+    pub fn offer(&self, mode: BrowserMode) -> &Offer {
+        match mode {
+            BrowserMode::Delegated => &self.delegated,
+            BrowserMode::Direct => &self.direct,
+        }
     }
 
     /// Returns the task of a trial.
@@ -134,13 +142,13 @@ impl Gym {
         self.suite.tasks.get(id).ok_or_else(|| BuildError::NoTask(id.to_owned()))
     }
 
-    /// Makes the sandbox of a trial, with its attachments in place. `browser` is how its
-    /// condition offers pages, and `ask` answers the questions of tools.
+    /// Makes the sandbox of a trial, with its attachments in place. `mode` is how
+    /// pages are offered, and `ask` answers the questions of tools.
     pub fn build(
         &self,
         trial: &TrialId,
         config: &RunConfig,
-        browser: Option<BrowserMode>,
+        mode: BrowserMode,
         ask: Option<Arc<dyn Ask>>,
     ) -> Result<Built, BuildError> {
         let task = self.task(&trial.task)?;
@@ -166,9 +174,10 @@ impl Gym {
         });
         let work = Arc::new(WorkClock::default());
         let bounds = &config.bounds;
+        let offer = self.offer(mode);
         let toolbox = Toolbox::new(
             sandbox,
-            self.offer(&trial.task, browser).catalog,
+            Arc::clone(&offer.catalog),
             self.interceptors.clone(),
             Bounds { time: Duration::from_secs(bounds.seconds), text: bounds.bytes },
             Arc::clone(&work),

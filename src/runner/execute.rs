@@ -44,7 +44,8 @@ pub async fn execute(
     let answers = agent.answers();
     let ask = answers.clone().map(|answers| answers as Arc<dyn Ask>);
     let browser = config.conditions.get(&attempt.trial.condition).and_then(|one| one.browser);
-    let built = match gym.build(&attempt.trial, config, browser, ask) {
+    let mode = gym.mode(&attempt.trial.task, browser);
+    let built = match gym.build(&attempt.trial, config, mode, ask) {
         Ok(built) => built,
         Err(error) => {
             let end = OutcomeRecord {

@@ -55,6 +55,9 @@ fn rounds() -> u32 {
 /// Begins the last line of a result, which is the harness's and not the navigator's.
 const FOOT: &str = "\n\n[ended at ";
 
+/// Begins a result that the navigator did not finish.
+const UNFINISHED: &str = "[not finished: ";
+
 impl Tool for BrowseUrl {
     const NAME: &'static str = "browse_url";
     const DESCRIPTION: &'static str = "Have a navigator work on pages in a real browser and report \
@@ -118,7 +121,7 @@ fn address(given: &str) -> Result<String, ToolError> {
 fn text_of(found: &Found) -> String {
     let mut text = String::new();
     if let Some(why) = &found.unfinished {
-        let _ = writeln!(text, "[not finished: {why}; this was found so far]\n");
+        let _ = writeln!(text, "{UNFINISHED}{why}; this was found so far]\n");
     }
     text.push_str(&found.text);
     let rounds = if found.rounds == 1 { "round" } else { "rounds" };
@@ -130,8 +133,9 @@ fn text_of(found: &Found) -> String {
     text
 }
 
-/// Returns the navigator's own words in a result of this tool.
+/// Returns the navigator's own words in a result of this tool; none where it did not finish.
 #[must_use]
-pub fn report_in(text: &str) -> &str {
-    text.rsplit_once(FOOT).map_or(text, |(report, _)| report)
+pub fn report_in(text: &str) -> Option<&str> {
+    let (report, _) = text.rsplit_once(FOOT)?;
+    (!report.starts_with(UNFINISHED)).then_some(report)
 }

@@ -134,7 +134,7 @@ async fn it_looks_and_acts_until_it_stops() {
         text_of(&found),
         "3.2 m at noon\n\n[ended at https://port.test/2 after 3 rounds; downloaded: tides.csv]"
     );
-    assert_eq!(report_in(&text_of(&found)), "3.2 m at noon");
+    assert_eq!(report_in(&text_of(&found)), Some("3.2 m at noon"));
     let visit = Action::VisitPage { url: "https://port.test/".into() };
     let acted = [visit, Action::ClickId { id: 12 }, Action::DownloadFileId { id: 14 }];
     assert_eq!(stage.actions(), acted);
@@ -164,6 +164,7 @@ async fn replies_without_an_action_cost_rounds_and_two_in_a_row_end_it() {
     let text = text_of(&found);
     assert!(text.starts_with("[not finished: 2 replies in a row had no action;"), "{text}");
     assert!(text.contains("The tide was not found."), "{text}");
+    assert_eq!(report_in(&text), None);
     let asked = stage.asked(Purpose::Act);
     assert!(asked[1].contains("then: not done: your reply was empty"), "{}", asked[1]);
     assert_eq!(stage.actions().len(), 2, "only the opening and the one action were done");

@@ -180,6 +180,15 @@ pub fn call_of(action: &Action) -> (&'static str, Value) {
     }
 }
 
+/// Writes an action as a navigator does: `fill_input_id(7, "Ellery")`.
+#[must_use]
+pub fn written(action: &Action) -> String {
+    let (name, arguments) = call_of(action);
+    let values = ["identifier", "text", "search_text", "url", "question"];
+    let values = values.iter().filter_map(|name| arguments.get(*name)).map(Value::to_string);
+    format!("{name}({})", values.collect::<Vec<_>>().join(", "))
+}
+
 /// Returns the attempt's browser once it has a place; waiting for one is no working time.
 pub(super) async fn browser(context: &CallContext) -> Result<&Browser, ToolError> {
     let browser = context.sandbox.browser.as_ref().ok_or(WebError::NoWeb)?;
@@ -274,6 +283,7 @@ mod tests {
             let (name, arguments) = call_of(action);
             let tool = ALL.iter().find(|tool| tool.name == name).unwrap();
             assert_eq!((tool.read)(arguments).unwrap(), *action, "{name}");
+            assert_eq!(written(action).parse().as_ref(), Ok(action), "{name}");
         }
     }
 
