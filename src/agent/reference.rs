@@ -154,9 +154,12 @@ impl Replay<'_> {
             let replies = self.episode.call(vec![call]).await?;
             let Some(reply) = replies.into_iter().next() else { break };
             let failed = reply.error.is_some();
-            let shows = !matches!(action, Action::AskQuestionAboutVideo { .. });
-            if shows && !failed {
-                seen = Seen::read(&reply.text);
+            let asked = matches!(action, Action::AskQuestionAboutVideo { .. });
+            match reply.page {
+                Some(page) => seen = Seen::of(&page),
+                // Something between the page and the agent changed what it got to read.
+                None if !asked && !failed => break,
+                None => {}
             }
             match walk.next(&seen, &reply.text, failed) {
                 Next::Do(next) => action = next,

@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::AccessLog;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::{Sandbox, Seed};
@@ -77,11 +78,19 @@ pub enum Category {
 pub struct Output {
     /// The text that the agent reads.
     pub text: String,
+    /// The page that the text tells of, where it tells of one: for agents that are no model.
+    pub page: Option<Arc<Observation>>,
 }
 
 impl From<String> for Output {
     fn from(text: String) -> Self {
-        Self { text }
+        Self { text, page: None }
+    }
+}
+
+impl From<Observation> for Output {
+    fn from(page: Observation) -> Self {
+        Self { text: page.to_text(), page: Some(Arc::new(page)) }
     }
 }
 

@@ -40,7 +40,7 @@ impl Script {
             (Purpose::Plan, _) => "as the reference solution says".to_owned(),
             (Purpose::Replan, _) => json!({ "replan": false, "plan": "" }).to_string(),
             (Purpose::Act, Some(sight)) => {
-                let seen = Seen::read(&sight.page.to_text());
+                let seen = Seen::of(sight.page);
                 match walk.next(&seen, sight.said, sight.failed) {
                     Next::Do(action) => reply(&written(&action), ""),
                     Next::Done(result) => reply("stop()", &result),

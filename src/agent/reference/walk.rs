@@ -38,6 +38,8 @@ pub(super) struct Walk {
     /// Whether a question was asked and its answer comes next.
     asked: bool,
     taken: Vec<String>,
+    /// Files that came into the workspace.
+    downloads: Vec<String>,
 }
 
 /// A page that is read screen by screen.
@@ -51,12 +53,17 @@ struct Screens {
 
 impl Walk {
     pub(super) fn new(steps: Vec<Step>) -> Self {
-        Self { steps, at: 0, screens: None, asked: false, taken: Vec::new() }
+        Self { steps, at: 0, screens: None, asked: false, taken: Vec::new(), downloads: Vec::new() }
     }
 
     /// Says what to do next on what is seen. `said` is what came of the last action, and
     /// `failed` whether it could not be done.
     pub(super) fn next(&mut self, seen: &Seen, said: &str, failed: bool) -> Next {
+        for path in &seen.downloads {
+            if !self.downloads.contains(path) {
+                self.downloads.push(path.clone());
+            }
+        }
         if failed {
             let step = self.at.saturating_sub(usize::from(self.screens.is_none()));
             return Next::Stuck(format!("step {} could not be done: {said}", step + 1));
@@ -112,11 +119,17 @@ impl Walk {
 
     fn result(&self, seen: &Seen) -> String {
         let takes = |step: &Step| matches!(step, Step::Read(_) | Step::Ask(_));
-        if self.steps.iter().any(takes) {
-            self.taken.join("\n\n")
+        let mut parts = if self.steps.iter().any(takes) {
+            self.taken.clone()
         } else {
-            seen.text.trim().to_owned()
+            vec![seen.text.trim().to_owned()]
+        };
+        let lines: Vec<String> =
+            self.downloads.iter().map(|path| format!("downloaded: {path}")).collect();
+        if !lines.is_empty() {
+            parts.push(lines.join("\n"));
         }
+        parts.join("\n\n")
     }
 }
 
@@ -253,6 +266,7 @@ mod tests {
             text: text.to_owned(),
             elements: elements.iter().map(element).collect(),
             scroll: Scroll { top, window: 100, page: 250 },
+            downloads: Vec::new(),
         }
     }
 
@@ -319,7 +333,9 @@ mod tests {
         let page = seen(" the end ", 0, &[]);
         let mut walk = Walk::new(vec![Step::Back]);
         assert_eq!(walk.next(&page, "", false), Next::Do(Action::Back));
-        assert_eq!(walk.next(&page, "", false), Next::Done("the end".to_owned()));
+        let came = Seen { downloads: vec!["a.csv".to_owned()], ..page.clone() };
+        let done = Next::Done("the end\n\ndownloaded: a.csv".to_owned());
+        assert_eq!(walk.next(&came, "", false), done);
         let steps = vec![Step::Read(Extent::Window), Step::Ask("why?".into()), Step::Back];
         let mut walk = Walk::new(steps);
         let ask = Action::AskQuestionAboutVideo { question: "why?".to_owned() };

@@ -24,6 +24,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wildgym_sandbox::Sandbox;
+use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::Access;
 use wildgym_sandbox::work::WorkClock;
 
@@ -65,6 +66,8 @@ pub struct Reply {
     pub call: Call,
     /// What the agent reads.
     pub text: String,
+    /// The page that the text tells of, as data; none where the text was changed.
+    pub page: Option<Arc<Observation>>,
     /// Kind of the error, where the text is one.
     pub error: Option<&'static str>,
     /// Workspace path of the full text, where the text was cut.

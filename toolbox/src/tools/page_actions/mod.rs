@@ -252,7 +252,7 @@ async fn run(context: &CallContext, action: &Action) -> Result<Output, ToolError
     if let Action::AskQuestionAboutVideo { question } = action {
         return video::answer(context, browser, visit, question).await.map(Output::from);
     }
-    Ok(browser.act(action, visit).await?.to_text().into())
+    Ok(browser.act(action, visit).await?.into())
 }
 
 #[cfg(test)]
