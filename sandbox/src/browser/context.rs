@@ -213,7 +213,8 @@ impl Context {
         let proxy = Proxy::open(web, now, authority, tree).await?;
         let holding = Held::open(Arc::clone(running), proxy.port(), place);
         // In a task of its own, so that who asks may go away and nothing stays open.
-        let held = tokio::spawn(holding).await.map_err(|error| CdpError::msg(error.to_string()))??;
+        let held =
+            tokio::spawn(holding).await.map_err(|error| CdpError::msg(error.to_string()))??;
         held.stage_downloads().await?;
         Ok(Self { proxy, held })
     }
