@@ -8,12 +8,16 @@
 
 mod action;
 mod observation;
+mod page;
+mod video;
 
 use crate::web::AccessLog;
 use jiff::Timestamp;
 
 pub use action::{Action, ActionError};
 pub use observation::{Element, Observation, Scroll};
+pub use page::{Session, SessionOptions};
+pub use video::{Frame, Video};
 
 /// Why an action had no effect. The messages are read by the agent, except where the
 /// browser is lost.
