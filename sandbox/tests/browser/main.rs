@@ -26,3 +26,32 @@ fn smoke() {
         stage.close().await;
     });
 }
+
+mod miniwob;
+
+#[test]
+#[ignore = "prints"]
+fn dump() {
+    run(async {
+        let folder = miniwob::pages().unwrap();
+        let mut names: Vec<String> = std::fs::read_dir(folder.join("miniwob"))
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .filter(|n| n.ends_with(".html"))
+            .collect();
+        names.sort();
+        let server = miniwob::serve(folder).await;
+        let mut stage = Stage::open().await;
+        for name in names {
+            let began = std::time::Instant::now();
+            stage.visit(&server.url(&format!("/miniwob/{name}"))).await;
+            if !stage.seen.elements.iter().any(|e| e.name == "START") {
+                println!("#### {name} NO START\n{}", stage.seen.to_text());
+                continue;
+            }
+            stage.click("START").await;
+            println!("#### {name} {:?}\n{}", began.elapsed(), stage.seen.to_text());
+        }
+        stage.close().await;
+    });
+}
