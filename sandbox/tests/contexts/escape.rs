@@ -56,7 +56,9 @@ fn answer(secret: &str, url: &Url) -> Answer {
     let to = url.query_pairs().find(|(key, _)| key == "u");
     let to = to.map(|(_, value)| value.into_owned()).unwrap_or_default();
     match url.path() {
-        "/attack" => html("<!DOCTYPE html><title>attack</title><body><script src=/attack.js></script>"),
+        "/attack" => {
+            html("<!DOCTYPE html><title>attack</title><body><script src=/attack.js></script>")
+        }
         "/attack.js" => {
             js(format!("const SECRET = 'file://{secret}';\n{}", include_str!("attack.js")))
         }
