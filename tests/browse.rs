@@ -227,9 +227,12 @@ async fn a_model_browses_and_all_of_it_is_kept() {
     assert_eq!(outcome["usage"]["input"], 10 * 8, "two of the agent, six of the navigator");
     assert_eq!(outcome["tool_usage"]["input"], 10 * 6);
 
-    let kept = tools[1]["asked"]["blob"].as_str().unwrap();
+    let text = |body: &Value| match body.as_str() {
+        Some(text) => text.to_owned(),
+        None => blob(&place.path().join("runs/r"), body["blob"].as_str().unwrap()),
+    };
     let blobs = place.path().join("runs/r/blobs");
-    let conversation: Value = serde_json::from_slice(&fs::read(blobs.join(kept)).unwrap()).unwrap();
+    let conversation: Value = serde_json::from_str(&text(&tools[1]["asked"])).unwrap();
     let picture = conversation[1]["pictures"][0].as_str().unwrap();
     assert!(fs::read(blobs.join(picture)).unwrap().starts_with(b"\x89PNG"));
 

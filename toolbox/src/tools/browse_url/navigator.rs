@@ -93,8 +93,7 @@ pub(super) async fn browse<S: Scene>(
 }
 
 async fn open<S: Scene>(scene: &S, start: &str) -> Result<Observation, ToolError> {
-    let visit = Action::VisitPage { url: start.to_owned() };
-    scene.act(&visit, 0).await.map_err(|error| match error {
+    scene.open(start).await.map_err(|error| match error {
         BrowserError::Refused(why) => {
             ToolError::Failed(format!("`{start}` could not be opened: {why}"))
         }

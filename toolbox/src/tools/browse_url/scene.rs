@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wildgym_sandbox::browser::{Action, Browser, BrowserError, Observation, Visit};
+use wildgym_sandbox::web::AccessLog;
 
 use crate::ask::{Answer, AskError, Question};
 use crate::error::ToolError;
@@ -15,6 +16,9 @@ use crate::tools::page_actions::video;
 /// Pages, whoever answers about them, and where notes go. `round` is from 0, the opening
 /// of the first page.
 pub(super) trait Scene: Sync {
+    /// Opens the first page; one whose host gave no answer is refused, not shown.
+    fn open(&self, url: &str) -> impl Future<Output = Result<Observation, BrowserError>> + Send;
+
     /// Does an action and tells what came of it.
     fn act(
         &self,
@@ -65,6 +69,24 @@ impl Live<'_> {
 }
 
 impl Scene for Live<'_> {
+    async fn open(&self, url: &str) -> Result<Observation, BrowserError> {
+        let log = AccessLog::default();
+        let visit = Visit { now: self.context.now, log: &log };
+        let opened = self.browser.act(&Action::VisitPage { url: url.to_owned() }, visit).await;
+        let mut unanswered = None;
+        for access in log.take() {
+            let shown = |page: &Observation| page.url.split('#').next() == Some(&access.url);
+            if access.status.is_none() && opened.as_ref().is_ok_and(shown) {
+                unanswered.clone_from(&access.error);
+            }
+            self.context.accesses.push(access);
+        }
+        match unanswered {
+            Some(why) => Err(BrowserError::Refused(why)),
+            None => opened,
+        }
+    }
+
     async fn act(&self, action: &Action, round: u32) -> Result<Observation, BrowserError> {
         self.browser.act(action, self.visit(round)).await
     }

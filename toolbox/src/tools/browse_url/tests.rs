@@ -54,6 +54,10 @@ fn page(url: &str, feedback: &str) -> Observation {
 }
 
 impl Scene for Stage {
+    async fn open(&self, url: &str) -> Result<Observation, BrowserError> {
+        self.act(&Action::VisitPage { url: url.to_owned() }, 0).await
+    }
+
     async fn act(&self, action: &Action, _: u32) -> Result<Observation, BrowserError> {
         self.acted.lock().unwrap().push(action.clone());
         match action {
@@ -63,7 +67,10 @@ impl Scene for Stage {
             Action::VisitPage { url } => Ok(page(url, "opened it")),
             Action::ClickId { id: 13 } => Err(BrowserError::Refused("[13] is covered".into())),
             Action::ClickId { id: 66 } => Err(BrowserError::Lost("killed".into())),
-            _ => Ok(page("https://port.test/2", "done")),
+            other => {
+                assert_ne!(*other, Action::Stop, "stopping is no act");
+                Ok(page("https://port.test/2", "done"))
+            }
         }
     }
 
