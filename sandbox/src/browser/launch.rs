@@ -166,6 +166,12 @@ impl Running {
         }
     }
 
+    /// Returns whether it answers.
+    pub(super) async fn answers(&self) -> bool {
+        let asked = tokio::time::timeout(ANSWER, self.browser.version());
+        matches!(self.until_end(asked).await, Ok(Ok(Ok(_))))
+    }
+
     /// Gives it up: what uses it ends with that reason.
     pub(super) fn give_up(&self, why: &str) {
         tell(&self.end, why);

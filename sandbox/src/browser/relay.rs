@@ -70,11 +70,14 @@ pub(super) async fn answer(
     match shared.web.exchange(asked, now, &shared.log).await {
         Ok(response) => Ok(reply(&method, response, now)),
         Err(error) if opens => Ok(page(&url, &error, now)),
-        Err(WebError::Blocked(host)) => {
-            Ok(plain(StatusCode::FORBIDDEN, &format!("`{host}` is blocked for this task")))
-        }
+        Err(error) if is_blocked(&error) => Ok(plain(StatusCode::FORBIDDEN, &error.to_string())),
         Err(_) => Err(Failed),
     }
+}
+
+/// Whether the host is there, and the task may not reach it.
+fn is_blocked(error: &WebError) -> bool {
+    matches!(error, WebError::Blocked(_))
 }
 
 /// Whether what comes back is opened as a page, in a tab or a frame.
@@ -190,8 +193,7 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Reply {
 
 /// Returns the page that stands for one that cannot be shown.
 fn page(url: &Url, error: &WebError, now: Timestamp) -> Reply {
-    let blocked = matches!(error, WebError::Blocked(_));
-    let (status, title) = if blocked {
+    let (status, title) = if is_blocked(error) {
         (StatusCode::FORBIDDEN, "This site is blocked")
     } else {
         (StatusCode::BAD_GATEWAY, "This site cannot be reached")
