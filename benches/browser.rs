@@ -228,7 +228,7 @@ async fn main() -> Result<()> {
         .no_sandbox()
         .new_headless_mode()
         .user_data_dir(folder.join("bare"))
-        .request_timeout(Duration::from_secs(60))
+        .request_timeout(Duration::from_mins(1))
         .build()?;
     let (mut bare, mut handler) = chromiumoxide::Browser::launch(config).await?;
     tokio::spawn(async move { while handler.next().await.is_some() {} });

@@ -29,7 +29,7 @@ use crate::web::Web;
 use crate::workspace::Workspace;
 
 /// How long a browser may take to open a context and its first page.
-const OPENING: Duration = Duration::from_secs(60);
+const OPENING: Duration = Duration::from_mins(1);
 
 /// How often it may fail to in a row before it is given up.
 const FAILURES: u32 = 3;

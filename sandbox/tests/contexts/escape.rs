@@ -6,6 +6,7 @@
 //! connect, so the watching can see them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use bytes::Bytes;
 use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::BrowserConfig;
 use chromiumoxide::Page;
+use chromiumoxide::cdp::browser_protocol::target::SetAutoAttachParams;
 use futures::StreamExt;
 use regex::Regex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -324,6 +326,9 @@ async fn bare(
     let (browser, mut handler) = chromiumoxide::Browser::launch(config).await.unwrap();
     let handling = tokio::spawn(async move { while handler.next().await.is_some() {} });
     let page = browser.new_page("about:blank").await.unwrap();
+    // As the product does, or its service workers wait for a debugger now and then.
+    let unwatched = SetAutoAttachParams::new(false, false);
+    page.execute(unwatched).await.unwrap();
     (browser, page, handling)
 }
 
@@ -348,7 +353,7 @@ async fn serve_one(mut stream: TcpStream, secret: &str) -> Option<()> {
         answer(secret, &Url::parse("http://evil.test").unwrap().join(path).ok()?);
     let mut reply = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
-        reply.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(reply, "{name}: {value}\r\n");
     }
     reply.push_str("connection: close\r\n\r\n");
     stream.write_all(reply.as_bytes()).await.ok()?;
