@@ -198,9 +198,18 @@
         if (inner) found = squeeze(inner.getAttribute('aria-label') || inner.getAttribute('title') || inner.getAttribute('alt') || '');
       }
       if (!found && el instanceof SVGElement) found = drawn(el);
-      if (!found) found = squeeze(el.getAttribute('data-testid') || el.id || '');
+      if (!found) found = squeeze(el.getAttribute('data-testid') || el.id || '') || looks(el);
     }
     return cut(found, NAME);
+  };
+
+  /** What has no name is known by its classes, `icon trash`, and by its colour. */
+  const looks = (el) => {
+    if (tag(el) === 'input' || tag(el) === 'textarea' || tag(el) === 'select') return '';
+    const classes = typeof el.className === 'string' ? cut(squeeze(el.className), 60) : '';
+    const back = style(el).backgroundColor;
+    const colour = back && !/^rgba\(.*, 0\)$|^transparent$|^rgb\(255, 255, 255\)$/.test(back) && classes !== '' ? ` ${back}` : '';
+    return squeeze(classes + colour);
   };
 
   /** Something drawn has no text: its shape and colour are what can be told of it. */
@@ -249,7 +258,7 @@
       if (type === 'file') return el.files.length ? [...el.files].map((file) => file.name).join(', ') : null;
       return el.value ? cut(el.value, 400) : null;
     }
-    if (what === 'textarea') return el.value ? cut(el.value, 400) : null;
+    if (what === 'textarea') return el.value ? cut(el.value, 4000) : null;
     if (what === 'select') {
       const chosen = [...el.selectedOptions].map((option) => squeeze(option.label));
       return chosen.length ? cut(chosen.join(', '), 400) : null;
