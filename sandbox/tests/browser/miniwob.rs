@@ -18,7 +18,7 @@ use crate::stage::{Answer, Server, Stage, file, run};
 const SETUP: &str = "\nMath.seedrandom('wildgym'); core.EPISODE_MAX_TIME = 600000;\n";
 
 /// Where the pages are, if they are anywhere.
-pub fn pages() -> Option<PathBuf> {
+fn pages() -> Option<PathBuf> {
     let given = std::env::var_os("WILDGYM_MINIWOB").map(PathBuf::from);
     let cache = std::env::var_os("WILDGYM_CACHE").map(PathBuf::from).or_else(|| {
         let home = PathBuf::from(std::env::var_os("HOME")?);
@@ -31,7 +31,7 @@ pub fn pages() -> Option<PathBuf> {
 }
 
 /// Serves them.
-pub async fn serve(folder: PathBuf) -> Server {
+async fn serve(folder: PathBuf) -> Server {
     Server::route(Box::new(move |path| answer(&folder, path))).await
 }
 
@@ -90,7 +90,8 @@ impl Solver<'_> {
     }
 
     fn nth(&self, role: &str, n: usize) -> u32 {
-        self.all(|one| one.role == role)[n].id
+        let all = self.all(|one| one.role == role);
+        all.get(n).unwrap_or_else(|| panic!("no {role}:\n{}", self.stage.seen.to_text())).id
     }
 
     fn named(&self, name: &str) -> Option<u32> {
@@ -151,8 +152,11 @@ async fn press_only(s: &mut Solver<'_>) {
 }
 
 async fn ascending(s: &mut Solver<'_>) {
-    for number in 1..=5 {
-        s.press(&number.to_string()).await;
+    s.press("1").await;
+    // The numbers are hidden then; what is left keeps its order.
+    for _ in 2..=5 {
+        let left = s.all(|one| one.role == "clickable" && one.name.starts_with("rect"));
+        s.click(left[0].id).await;
     }
 }
 
@@ -357,8 +361,7 @@ async fn open_email(s: &mut Solver<'_>, who: &str) {
 
 async fn reply(s: &mut Solver<'_>, who: &str, text: &str) {
     open_email(s, who).await;
-    let button = s.all(|one| one.name.contains("Reply") || one.name.contains("reply"))[0].id;
-    s.click(button).await;
+    s.press("Reply").await;
     let field = s.nth("textbox", 0);
     s.fill(field, text).await;
     s.press("send-reply").await;
@@ -366,8 +369,7 @@ async fn reply(s: &mut Solver<'_>, who: &str, text: &str) {
 
 async fn forward(s: &mut Solver<'_>, who: &str, to: &str) {
     open_email(s, who).await;
-    let button = s.all(|one| one.name.contains("Forward") || one.name.contains("forward"))[0].id;
-    s.click(button).await;
+    s.press("Forward").await;
     let field = s.nth("textbox", 0);
     s.fill(field, to).await;
     s.press("send-forward").await;
@@ -804,8 +806,8 @@ async fn option(s: &mut Solver<'_>) {
 
 async fn pick_from_hidden(s: &mut Solver<'_>) {
     let (size, button) = (s.between("Choose ", " from"), s.quoted(0));
-    let id = s.nth("combobox", 0);
-    s.fill(id, &size).await;
+    s.press("▾").await;
+    s.press(&size).await;
     s.press(&button).await;
 }
 

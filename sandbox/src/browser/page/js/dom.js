@@ -304,8 +304,8 @@
     if (ROLES.has(given)) return true;
     if (el.isContentEditable && !(el.parentElement && el.parentElement.isContentEditable)) return true;
     if (el.hasAttribute('onclick') || el.hasAttribute('onmousedown') || HEARD.has(el)) {
-      // A label that listens only repeats its control.
-      return what !== 'label' || !el.control;
+      // A label that listens only repeats its control, as does a box its one link.
+      return (what !== 'label' || !el.control) && !wraps(el);
     }
     const index = el.getAttribute('tabindex');
     if (index !== null && parseInt(index, 10) >= 0) return true;
@@ -315,6 +315,12 @@
       if (!parent || parent.nodeType !== 1 || style(parent).cursor !== 'pointer') return !ownsControl(el);
     }
     return false;
+  };
+
+  /** Whether it holds one control, and nothing that can be read beside it. */
+  const wraps = (el) => {
+    const inner = el.querySelectorAll('a[href], button, input, select, textarea, [role="button"], [role="link"], [role="menuitem"], [role="option"]');
+    return inner.length === 1 && squeeze(el.textContent) === squeeze(inner[0].textContent);
   };
 
   /** A wrapper that shows a pointer only because of the one control in it. */
