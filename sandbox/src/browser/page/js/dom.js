@@ -13,9 +13,11 @@
     color: 'color', date: 'date', time: 'time', month: 'month', week: 'week',
     'datetime-local': 'datetime',
   };
-  const HEARD = new WeakSet(); // elements that listen to clicks, told by the debugger
-  const FRAMES = new WeakMap(); // frame element -> token given by the session
-  const IDS = new WeakMap();
+  // Elements are held fast while they are on the page: what stands for one in this world
+  // may be made anew once nothing holds it, and is another object then.
+  const HEARD = new Set(); // elements that answer to clicks, as the browser tells
+  const FRAMES = new Map(); // frame element -> its number
+  const IDS = new Map();
   const BY_ID = new Map();
   const NAME = 100;
 
@@ -196,9 +198,18 @@
         if (inner) found = squeeze(inner.getAttribute('aria-label') || inner.getAttribute('title') || inner.getAttribute('alt') || '');
       }
       if (!found && el instanceof SVGElement) found = drawn(el);
-      if (!found) found = squeeze(el.getAttribute('data-testid') || el.id || '');
+      if (!found) found = squeeze(el.getAttribute('data-testid') || el.id || '') || looks(el);
     }
     return cut(found, NAME);
+  };
+
+  /** What has no name is known by its classes, `icon trash`, and by its colour. */
+  const looks = (el) => {
+    if (tag(el) === 'input' || tag(el) === 'textarea' || tag(el) === 'select') return '';
+    const classes = typeof el.className === 'string' ? cut(squeeze(el.className), 60) : '';
+    const back = style(el).backgroundColor;
+    const colour = back && !/^rgba\(.*, 0\)$|^transparent$|^rgb\(255, 255, 255\)$/.test(back) && classes !== '' ? ` ${back}` : '';
+    return squeeze(classes + colour);
   };
 
   /** Something drawn has no text: its shape and colour are what can be told of it. */
@@ -247,7 +258,7 @@
       if (type === 'file') return el.files.length ? [...el.files].map((file) => file.name).join(', ') : null;
       return el.value ? cut(el.value, 400) : null;
     }
-    if (what === 'textarea') return el.value ? cut(el.value, 400) : null;
+    if (what === 'textarea') return el.value ? cut(el.value, 4000) : null;
     if (what === 'select') {
       const chosen = [...el.selectedOptions].map((option) => squeeze(option.label));
       return chosen.length ? cut(chosen.join(', '), 400) : null;
@@ -293,8 +304,8 @@
     if (ROLES.has(given)) return true;
     if (el.isContentEditable && !(el.parentElement && el.parentElement.isContentEditable)) return true;
     if (el.hasAttribute('onclick') || el.hasAttribute('onmousedown') || HEARD.has(el)) {
-      // A label that listens only repeats its control.
-      return what !== 'label' || !el.control;
+      // A label that listens only repeats its control, as does a box its one link.
+      return (what !== 'label' || !el.control) && !wraps(el);
     }
     const index = el.getAttribute('tabindex');
     if (index !== null && parseInt(index, 10) >= 0) return true;
@@ -304,6 +315,12 @@
       if (!parent || parent.nodeType !== 1 || style(parent).cursor !== 'pointer') return !ownsControl(el);
     }
     return false;
+  };
+
+  /** Whether it holds one control, and nothing that can be read beside it. */
+  const wraps = (el) => {
+    const inner = el.querySelectorAll('a[href], button, input, select, textarea, [role="button"], [role="link"], [role="menuitem"], [role="option"]');
+    return inner.length === 1 && squeeze(el.textContent) === squeeze(inner[0].textContent);
   };
 
   /** A wrapper that shows a pointer only because of the one control in it. */
@@ -316,9 +333,11 @@
     if (id === undefined) {
       id = counter.next++;
       IDS.set(el, id);
-      BY_ID.set(id, { ref: new WeakRef(el), was: '' });
+      BY_ID.set(id, { el, was: '' });
     }
-    BY_ID.get(id).was = describe(el);
+    const entry = BY_ID.get(id);
+    entry.was = describe(el);
+    entry.el = el;
     return id;
   };
 
@@ -331,9 +350,14 @@
   const find = (id) => {
     const entry = BY_ID.get(id);
     if (!entry) return { gone: true, was: null };
-    const el = entry.ref.deref();
+    const el = entry.el;
     if (!el || !el.isConnected) return { gone: true, was: entry.was };
     return { el };
+  };
+
+  /** Lets go of elements that left the page; one that comes back gets another id. */
+  const prune = () => {
+    for (const [el, id] of IDS) if (!el.isConnected) { IDS.delete(el); BY_ID.get(id).el = null; }
   };
 
   const label = (el) => {
@@ -355,9 +379,10 @@
   globalThis.wildgym = {
     HEARD, FRAMES, IDS, squeeze, cut, tag, kind, style, above, below, inside, rendered, box,
     standIn, visible, shown, seen, inWindow, disabled, role, text, name, states, value, options,
-    interactive, issue, describe, find, label, at, deepActive,
+    interactive, issue, prune, describe, find, label, at, deepActive,
     /** Every entry of the session: the name of a function and its arguments, as JSON. */
     calls: {},
   };
 })();
 globalThis.wildgym.calls.size = () => [innerWidth, innerHeight];
+globalThis.wildgym.calls.elements = () => document.getElementsByTagName('*').length;
