@@ -7,7 +7,7 @@
 
 mod arguments;
 mod expression;
-mod filters;
+pub(crate) mod filters;
 mod results;
 mod scan;
 
@@ -15,7 +15,7 @@ pub(crate) use arguments::{Directive, directives};
 pub use expression::ExpressionError;
 pub(crate) use expression::{Syntax, names_in};
 pub use results::Results;
-pub(crate) use scan::misuses;
+pub(crate) use scan::{misuses, misuses_in};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
