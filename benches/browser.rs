@@ -45,6 +45,9 @@ const RATIO: f64 = 1.3;
 /// The most that memory may have grown, of the browser's after the first sessions.
 const GROWTH: f64 = 1.15;
 
+/// How long processes may take to end.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 /// A page of the size that pages have, and what its link leads to.
 fn body(path: &str) -> String {
     let rows = "<tr><td>Harbour</td><td>3.4 m</td></tr>".repeat(60);
@@ -173,17 +176,17 @@ struct Left {
 }
 
 impl Left {
-    /// Looks when the closed has had the time to end.
-    async fn look(scratch: &Scratch) -> Result<Self> {
-        let mut last = usize::MAX;
+    /// Looks when there are no more processes than `most`, or will not be: a browser keeps
+    /// one in store, and helpers for a while after their last use.
+    async fn look(scratch: &Scratch, most: usize) -> Result<Self> {
+        let begin = Instant::now();
         loop {
             tokio::time::sleep(Duration::from_secs(2)).await;
             let found = processes(scratch.path())?;
-            if found.len() == last {
+            if found.len() <= most || begin.elapsed() > PATIENCE {
                 let directories = walk(scratch.path().as_std_path());
-                return Ok(Self { processes: last, directories, memory: memory(&found) });
+                return Ok(Self { processes: found.len(), directories, memory: memory(&found) });
             }
-            last = found.len();
         }
     }
 
@@ -246,19 +249,20 @@ async fn main() -> Result<()> {
     let their = || theirs(&bare, &url);
     many(WARM, our).await?;
     many(WARM, their).await?;
-    let start = Left::look(&scratch).await?;
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let start = Left::look(&scratch, usize::MAX).await?;
     start.print("after 16 sessions");
     let (mut took, mut peer) = (Duration::ZERO, Duration::ZERO);
     for _ in 0..SESSIONS / TURN {
         took += many(TURN, our).await?;
         peer += many(TURN, their).await?;
     }
-    let end = Left::look(&scratch).await?;
+    let end = Left::look(&scratch, start.processes).await?;
     end.print("after 200 more");
     bare.close().await?;
     bare.wait().await?;
     drop(browsers);
-    let none = Left::look(&scratch).await?;
+    let none = Left::look(&scratch, 0).await?;
     none.print("after the browser");
 
     #[expect(clippy::cast_precision_loss, reason = "a count of 200")]

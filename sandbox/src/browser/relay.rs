@@ -6,6 +6,8 @@
 //! as it does elsewhere: the connection breaks; to whoever opened it as a page, it says
 //! why.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, ALT_SVC, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
@@ -31,6 +33,9 @@ pub(super) struct Failed;
 
 /// The largest body that a page may send, in bytes.
 const MAX_SENT: usize = 32 << 20;
+
+/// The longest that a slow host is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What concerns one connection only.
 const HOP: [HeaderName; 9] = [
@@ -68,7 +73,11 @@ pub(super) async fn answer(
         web::Request { method: method.clone(), url: url.clone(), headers, body: body.to_bytes() };
     let now = shared.now();
     match shared.web.exchange(asked, now, &shared.log).await {
-        Ok(response) => Ok(reply(&method, response, now)),
+        Ok(response) => {
+            // A page shows that it is slow; this is real time, of a task that is about it.
+            tokio::time::sleep(response.delay.min(PATIENCE)).await;
+            Ok(reply(&method, response, now))
+        }
         Err(error) if opens => Ok(page(&url, &error, now)),
         Err(error) if is_blocked(&error) => Ok(plain(StatusCode::FORBIDDEN, &error.to_string())),
         Err(_) => Err(Failed),
@@ -229,6 +238,7 @@ mod tests {
             url: Url::parse("https://tides.test/").unwrap(),
             headers: headers.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             body: Bytes::from_static(body),
+            delay: Duration::ZERO,
         }
     }
 
