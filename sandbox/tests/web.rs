@@ -31,17 +31,8 @@ impl Sites {
     }
 
     fn site(&mut self, host: &str, language: Language) -> &mut Site {
-        let meta = SiteMeta {
-            title: format!("Site {host}"),
-            language,
-            kind: SiteKind::Pages,
-            aliases: Vec::new(),
-            redirects: BTreeMap::new(),
-            unlisted: Vec::new(),
-            services: Vec::new(),
-        };
-        let (pages, articles) = (BTreeMap::new(), Vec::new());
-        let site = Site { host: host.to_owned(), meta, pages, articles };
+        let meta = SiteMeta::new(format!("Site {host}"), language, SiteKind::Pages);
+        let site = Site::new(host, meta);
         self.sites.entry(host.to_owned()).or_insert(site)
     }
 

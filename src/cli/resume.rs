@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{open_gym, open_suite};
+use super::host::{BROWSERS, open_gym, open_suite};
 use super::judging::{self, MovedArgs};
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
@@ -25,6 +25,10 @@ pub(super) struct ResumeArgs {
     /// Attempts at once
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
+
+    /// Attempts that may have pages open at once; others wait, and their time does not count
+    #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
+    browsers: NonZeroU32,
 
     /// Base URL of the endpoint, where the model has moved
     #[arg(long, value_name = "URL")]
@@ -79,7 +83,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite)?;
+    let gym = open_gym(&opened.suite, args.browsers)?;
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {

@@ -10,7 +10,7 @@ use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{Opened, open_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
@@ -72,6 +72,10 @@ pub(super) struct RunArgs {
     /// Attempts at once
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
+
+    /// Attempts that may have pages open at once; others wait, and their time does not count
+    #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
+    browsers: NonZeroU32,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -251,7 +255,7 @@ pub(super) fn begin(
         cassette.claim(&created.to_string());
     }
     let judge = judging::checked(&judged, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite)?;
+    let gym = open_gym(&opened.suite, args.browsers)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
         let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;

@@ -2,6 +2,7 @@
 
 mod watch;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -16,7 +17,7 @@ use wildgym_tasks::environment::BrowserMode;
 use wildgym_toolbox::catalog::Entry;
 use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, schema};
 
-use super::host::{catalog, open_host, open_host_on, open_suite};
+use super::host::{catalog, open_host_on, open_suite};
 use super::tool_model::ToolModelArgs;
 use super::{Code, Failure, data, environment, say, start};
 use crate::agent::Asking;
@@ -233,7 +234,8 @@ fn ask(args: &ToolModelArgs) -> Result<Option<Arc<dyn Ask>>, Failure> {
 
 /// Opens a sandbox for one call by hand.
 fn toolbox(args: &CallArgs, browser: BrowserMode) -> Result<Toolbox, Failure> {
-    let host = if args.show { open_host_on(watch::display()?)? } else { open_host()? };
+    let display = if args.show { watch::display()? } else { Vec::new() };
+    let host = open_host_on(NonZeroU32::MIN, display)?;
     let catalog = Arc::new(catalog()?.offered(browser));
     let opened = open_suite(&args.suite)?;
     let web = Hermetic::open(&opened.suite.sites, &environment::cache()?)

@@ -1,5 +1,11 @@
 //! The plain data from which a sandbox is built: environments and sites.
 
+mod field;
+pub mod path;
+mod route;
+pub mod table;
+pub mod templates;
+
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
@@ -7,6 +13,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::Language;
+
+pub use field::Given;
+pub use route::{
+    Answer, Cookie, Field, FieldKind, Filter, Fits, List, Login, Method, OneRow, Route, SameSite,
+    User,
+};
 
 /// What surrounds the agent: `[environment]` of `task.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +65,7 @@ pub enum WebKind {
 }
 
 /// One host of the hermetic web: `sites/<host>/site.toml` and what lies beside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Site {
     /// The host name, which is the folder's name.
     pub host: String,
@@ -64,10 +76,21 @@ pub struct Site {
     /// Articles, where the site is an encyclopedia; the files are Markdown with a
     /// TOML header.
     pub articles: Vec<Article>,
+    /// Templates by their path below `templates/`.
+    pub templates: BTreeMap<String, Utf8PathBuf>,
+}
+
+impl Site {
+    /// Returns a site without content.
+    #[must_use]
+    pub fn new(host: impl Into<String>, meta: SiteMeta) -> Self {
+        let (pages, articles, templates) = (BTreeMap::new(), Vec::new(), BTreeMap::new());
+        Self { host: host.into(), meta, pages, articles, templates }
+    }
 }
 
 /// The contents of `site.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SiteMeta {
     /// What people call the site; shown as the source of a search hit.
@@ -92,6 +115,61 @@ pub struct SiteMeta {
     /// JSON services of the site.
     #[serde(default, rename = "service", skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<Service>,
+    /// Headers of every reply, such as a content security policy.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Paths that `/robots.txt` disallows, and that the search engine does not list; `*`
+    /// stands for any text. Where `pages/robots.txt` lies, that is served.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
+    pub robots: Vec<String>,
+    /// Template, below `templates/`, of the page that says why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", extend("format" = "path"))]
+    pub error_page: Option<Utf8PathBuf>,
+    /// Tables of routes: name to file, a JSON array of objects or CSV with a header.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, String>", extend("additionalProperties" = {"type": "string", "format": "path"}))]
+    pub tables: BTreeMap<String, Utf8PathBuf>,
+    /// Cookies that routes set and read.
+    #[serde(default, rename = "cookie", skip_serializing_if = "Vec::is_empty")]
+    pub cookies: Vec<Cookie>,
+    /// Who may log in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
+    /// What is computed for each request.
+    #[serde(default, rename = "route", skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<Route>,
+}
+
+impl SiteMeta {
+    /// Returns what a site of that title has where its `site.toml` says nothing more.
+    #[must_use]
+    pub fn new(title: impl Into<String>, language: Language, kind: SiteKind) -> Self {
+        Self {
+            title: title.into(),
+            language,
+            kind,
+            aliases: Vec::new(),
+            redirects: BTreeMap::new(),
+            unlisted: Vec::new(),
+            services: Vec::new(),
+            headers: BTreeMap::new(),
+            robots: Vec::new(),
+            error_page: None,
+            tables: BTreeMap::new(),
+            cookies: Vec::new(),
+            login: None,
+            routes: Vec::new(),
+        }
+    }
+
+    /// Returns the patterns of paths that the search engine does not list: those that the
+    /// site keeps out, those that its robots disallow, and those behind its login.
+    pub fn hidden(&self) -> impl Iterator<Item = &str> {
+        let protected = self.login.iter().flat_map(|login| &login.protected);
+        self.unlisted.iter().chain(&self.robots).chain(protected).map(String::as_str)
+    }
 }
 
 /// A JSON service: answers computed from a table that the site holds.

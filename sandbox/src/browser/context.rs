@@ -29,7 +29,10 @@ use crate::web::Web;
 use crate::workspace::Workspace;
 
 /// How long a browser may take to open a context and its first page.
-const OPENING: Duration = Duration::from_secs(60);
+const OPENING: Duration = Duration::from_mins(1);
+
+/// How often it may fail to in a row before it is given up.
+const FAILURES: u32 = 3;
 
 /// How long it may take to close one.
 const CLOSING: Duration = Duration::from_secs(10);
@@ -212,6 +215,7 @@ impl Browser {
         now: Timestamp,
         mut place: OwnedSemaphorePermit,
     ) -> Result<Context, BrowserError> {
+        let mut failures = 0;
         loop {
             let running = self.0.browsers.running().await?;
             let clock = self.0.logical.then_some(now);
@@ -223,8 +227,12 @@ impl Browser {
                 Ok(Err(_)) => format!("it opened no context within {} s", OPENING.as_secs()),
                 Err(why) => why,
             };
-            running.give_up(&why);
-            self.0.browsers.ended(&running, &why).await;
+            failures += 1;
+            // Others have pages open in it: one failure is no proof that it is of no use.
+            if failures == FAILURES || !running.answers().await {
+                running.give_up(&why);
+                self.0.browsers.ended(&running, &why).await;
+            }
             place = self.0.browsers.place().await?;
         }
     }

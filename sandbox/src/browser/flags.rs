@@ -33,7 +33,7 @@ WebRtcHideLocalIpsWithMdns,TranslateUI,Translate,OptimizationHints,AutofillServe
 IsolateOrigins,site-per-process,IsolateSandboxedIframes";
 
 /// What is always said.
-const ALWAYS: [&str; 36] = [
+const ALWAYS: [&str; 35] = [
     "--headless=new",
     "--remote-debugging-pipe",
     // What keeps it in.
@@ -45,7 +45,6 @@ const ALWAYS: [&str; 36] = [
     "--disable-background-networking",
     "--disable-sync",
     "--disable-client-side-phishing-detection",
-    "--no-pings",
     // What keeps it quiet and the same everywhere.
     "--disable-gpu",
     "--disable-dev-shm-usage",

@@ -47,7 +47,7 @@ pub fn keep(errors: &Path, program: &OsStr, arguments: &[OsString]) -> io::Resul
         .stderr(File::create(errors)?)
         .spawn()?;
     let pid = Pid::from_raw(child.id().cast_signed());
-    let ended = pid.map(|pid| wait_for_either(pid));
+    let ended = pid.map(wait_for_either);
     end_all()?;
     ended.unwrap_or(Ok(()))
 }

@@ -24,10 +24,10 @@ use super::pool::BrowserSettings;
 use super::tree::Tree;
 
 /// How long a browser may take to start.
-const STARTING: Duration = Duration::from_secs(60);
+const STARTING: Duration = Duration::from_mins(1);
 
 /// How long a command may take, and an answer to the question whether it lives.
-const ANSWER: Duration = Duration::from_secs(60);
+const ANSWER: Duration = Duration::from_mins(1);
 
 /// How often it is asked that.
 const PULSE: Duration = Duration::from_secs(15);
@@ -164,6 +164,12 @@ impl Running {
             }
             value = work => Ok(value),
         }
+    }
+
+    /// Returns whether it answers.
+    pub(super) async fn answers(&self) -> bool {
+        let asked = tokio::time::timeout(ANSWER, self.browser.version());
+        matches!(self.until_end(asked).await, Ok(Ok(Ok(_))))
     }
 
     /// Gives it up: what uses it ends with that reason.

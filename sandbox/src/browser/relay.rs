@@ -6,6 +6,8 @@
 //! as it does elsewhere: the connection breaks; to whoever opened it as a page, it says
 //! why.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, ALT_SVC, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
@@ -31,6 +33,9 @@ pub(super) struct Failed;
 
 /// The largest body that a page may send, in bytes.
 const MAX_SENT: usize = 32 << 20;
+
+/// The longest that a slow host is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What concerns one connection only.
 const HOP: [HeaderName; 9] = [
@@ -68,13 +73,20 @@ pub(super) async fn answer(
         web::Request { method: method.clone(), url: url.clone(), headers, body: body.to_bytes() };
     let now = shared.now();
     match shared.web.exchange(asked, now, &shared.log).await {
-        Ok(response) => Ok(reply(&method, response, now)),
-        Err(error) if opens => Ok(page(&url, &error, now)),
-        Err(WebError::Blocked(host)) => {
-            Ok(plain(StatusCode::FORBIDDEN, &format!("`{host}` is blocked for this task")))
+        Ok(response) => {
+            // A page shows that it is slow; this is real time, of a task that is about it.
+            tokio::time::sleep(response.delay.min(PATIENCE)).await;
+            Ok(reply(&method, response, now))
         }
+        Err(error) if opens => Ok(page(&url, &error, now)),
+        Err(error) if is_blocked(&error) => Ok(plain(StatusCode::FORBIDDEN, &error.to_string())),
         Err(_) => Err(Failed),
     }
+}
+
+/// Whether the host is there, and the task may not reach it.
+fn is_blocked(error: &WebError) -> bool {
+    matches!(error, WebError::Blocked(_))
 }
 
 /// Whether what comes back is opened as a page, in a tab or a frame.
@@ -190,8 +202,7 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Reply {
 
 /// Returns the page that stands for one that cannot be shown.
 fn page(url: &Url, error: &WebError, now: Timestamp) -> Reply {
-    let blocked = matches!(error, WebError::Blocked(_));
-    let (status, title) = if blocked {
+    let (status, title) = if is_blocked(error) {
         (StatusCode::FORBIDDEN, "This site is blocked")
     } else {
         (StatusCode::BAD_GATEWAY, "This site cannot be reached")
@@ -227,6 +238,7 @@ mod tests {
             url: Url::parse("https://tides.test/").unwrap(),
             headers: headers.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             body: Bytes::from_static(body),
+            delay: Duration::ZERO,
         }
     }
 

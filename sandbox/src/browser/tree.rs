@@ -64,18 +64,20 @@ impl Tree {
         if last != 0 && holds(last, inode) == Some(true) {
             return true;
         }
-        let mut seen = false;
-        for pid in below(self.root) {
-            match holds(pid, inode) {
+        let members = below(self.root);
+        let mut hidden = 0;
+        for pid in &members {
+            match holds(*pid, inode) {
                 Some(true) => {
-                    self.last.store(pid, Ordering::Relaxed);
+                    self.last.store(*pid, Ordering::Relaxed);
                     return true;
                 }
-                Some(false) => seen = true,
-                None => {}
+                Some(false) => {}
+                None => hidden += 1,
             }
         }
-        !seen && user == rustix::process::geteuid().as_raw()
+        let none_seen = !members.is_empty() && hidden == members.len();
+        none_seen && user == rustix::process::geteuid().as_raw()
     }
 }
 

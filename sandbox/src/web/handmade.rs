@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt, ready};
@@ -61,7 +62,7 @@ impl Exchange for Handmade {
             return ready(Err(WebError::Blocked(host.to_owned()))).boxed();
         }
         let reply = (self.answer)(request)
-            .map(|(status, headers, body)| Reply { status, headers, body })
+            .map(|(status, headers, body)| Reply { status, headers, body, delay: Duration::ZERO })
             .ok_or_else(|| WebError::Unreachable(host.to_owned()));
         ready(reply).boxed()
     }

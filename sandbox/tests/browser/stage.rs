@@ -32,7 +32,7 @@ use wildgym_sandbox::browser::{
 use wildgym_sandbox::workspace::Quota;
 
 /// The logical time of tests.
-pub const NOW: &str = "2026-03-09T10:00:00Z";
+pub(crate) const NOW: &str = "2026-03-09T10:00:00Z";
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
@@ -41,7 +41,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
 static SHARED: Mutex<Weak<Chromium>> = Mutex::new(Weak::new());
 
 /// Runs a test. All share one runtime, for the browser's messages must go on between them.
-pub fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     RUNTIME.block_on(test);
 }
 
@@ -130,7 +130,7 @@ impl Chromium {
 
 /// A page of the test server: status, headers, body, and seconds until it answers.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub(crate) struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: Bytes,
@@ -139,7 +139,7 @@ pub struct Answer {
 }
 
 /// A page.
-pub fn html(body: impl Into<String>) -> Answer {
+pub(crate) fn html(body: impl Into<String>) -> Answer {
     let body = format!("<!doctype html><meta charset=utf-8>{}", body.into());
     Answer {
         status: 200,
@@ -150,7 +150,7 @@ pub fn html(body: impl Into<String>) -> Answer {
 }
 
 /// A file.
-pub fn file(kind: &str, name: Option<&str>, body: impl Into<Bytes>) -> Answer {
+pub(crate) fn file(kind: &str, name: Option<&str>, body: impl Into<Bytes>) -> Answer {
     let mut headers = vec![("content-type", kind.to_owned())];
     if let Some(name) = name {
         headers.push(("content-disposition", format!("attachment; filename*=UTF-8''{name}")));
@@ -159,17 +159,17 @@ pub fn file(kind: &str, name: Option<&str>, body: impl Into<Bytes>) -> Answer {
 }
 
 impl Answer {
-    pub fn status(mut self, status: u16) -> Self {
+    pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    pub fn after(mut self, after: Duration) -> Self {
+    pub(crate) fn after(mut self, after: Duration) -> Self {
         self.after = after;
         self
     }
@@ -177,7 +177,7 @@ impl Answer {
 
 /// A server on loopback whose pages are given.
 #[derive(Debug)]
-pub struct Server {
+pub(crate) struct Server {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<String>>>,
     task: tokio::task::JoinHandle<()>,
@@ -192,13 +192,13 @@ impl Drop for Server {
 type Route = Box<dyn Fn(&str) -> Option<Answer> + Send + Sync>;
 
 impl Server {
-    pub async fn start(pages: impl IntoIterator<Item = (&'static str, Answer)>) -> Self {
+    pub(crate) async fn start(pages: impl IntoIterator<Item = (&'static str, Answer)>) -> Self {
         let pages: HashMap<_, _> = pages.into_iter().collect();
         Self::route(Box::new(move |path| pages.get(path).cloned())).await
     }
 
     /// Serves what a function answers for each path.
-    pub async fn route(route: Route) -> Self {
+    pub(crate) async fn route(route: Route) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -220,17 +220,17 @@ impl Server {
     }
 
     /// The address of a page.
-    pub fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// The address of a page under another name: another origin.
-    pub fn other(&self, path: &str) -> String {
+    pub(crate) fn other(&self, path: &str) -> String {
         format!("http://localhost:{}{path}", self.address.port())
     }
 
     /// What was asked for so far: method, path with query, and body.
-    pub fn requests(&self) -> Vec<String> {
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
 }
@@ -255,7 +255,7 @@ async fn answer(
 }
 
 /// A session with all that it needs.
-pub struct Stage {
+pub(crate) struct Stage {
     pub session: Session,
     pub workspace: Workspace,
     /// What the last action left.
@@ -267,12 +267,12 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         Self::with(|_| {}).await
     }
 
     /// Opens one with other options.
-    pub async fn with(change: impl FnOnce(&mut SessionOptions)) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(&mut SessionOptions)) -> Self {
         let chromium = Chromium::shared();
         let directory = tempfile::tempdir().unwrap();
         let root = Utf8PathBuf::try_from(directory.path().to_path_buf()).unwrap();
@@ -295,13 +295,13 @@ impl Stage {
     }
 
     /// Opens one at a page.
-    pub async fn at(url: &str) -> Self {
+    pub(crate) async fn at(url: &str) -> Self {
         let mut stage = Self::open().await;
         stage.visit(url).await;
         stage
     }
 
-    pub async fn act(&mut self, action: &Action) -> Result<Observation, BrowserError> {
+    pub(crate) async fn act(&mut self, action: &Action) -> Result<Observation, BrowserError> {
         let now: Timestamp = NOW.parse().unwrap();
         let seen = self.session.act(action, now, &self.workspace).await?;
         self.seen = seen.clone();
@@ -309,7 +309,7 @@ impl Stage {
     }
 
     /// Does an action that must succeed.
-    pub async fn must(&mut self, action: Action) -> &Observation {
+    pub(crate) async fn must(&mut self, action: Action) -> &Observation {
         if let Err(error) = self.act(&action).await {
             panic!("{action:?}: {error}\n{}", self.seen.to_text());
         }
@@ -317,33 +317,33 @@ impl Stage {
     }
 
     /// Does an action that must be refused, and returns why.
-    pub async fn refused(&mut self, action: Action) -> String {
+    pub(crate) async fn refused(&mut self, action: Action) -> String {
         match self.act(&action).await {
             Err(BrowserError::Refused(why)) => why,
             other => panic!("{action:?}: {other:?}"),
         }
     }
 
-    pub async fn visit(&mut self, url: &str) -> &Observation {
+    pub(crate) async fn visit(&mut self, url: &str) -> &Observation {
         self.must(Action::VisitPage { url: url.into() }).await
     }
 
-    pub async fn look(&mut self) -> &Observation {
+    pub(crate) async fn look(&mut self) -> &Observation {
         self.must(Action::Stop).await
     }
 
-    pub async fn click(&mut self, name: &str) -> &Observation {
+    pub(crate) async fn click(&mut self, name: &str) -> &Observation {
         let id = self.id(name);
         self.must(Action::ClickId { id }).await
     }
 
-    pub async fn fill(&mut self, name: &str, text: &str) -> &Observation {
+    pub(crate) async fn fill(&mut self, name: &str, text: &str) -> &Observation {
         let id = self.id(name);
         self.must(Action::FillInputId { id, text: text.into() }).await
     }
 
     /// The element of that name.
-    pub fn element(&self, name: &str) -> &Element {
+    pub(crate) fn element(&self, name: &str) -> &Element {
         self.seen
             .elements
             .iter()
@@ -351,17 +351,17 @@ impl Stage {
             .unwrap_or_else(|| panic!("no `{name}` in\n{}", self.seen.to_text()))
     }
 
-    pub fn id(&self, name: &str) -> u32 {
+    pub(crate) fn id(&self, name: &str) -> u32 {
         self.element(name).id
     }
 
     /// Writes a file into the workspace.
-    pub fn put(&self, path: &str, bytes: &[u8]) {
+    pub(crate) fn put(&self, path: &str, bytes: &[u8]) {
         self.workspace.write(Utf8Path::new(path), bytes).unwrap();
     }
 
     /// Asks the current page's own world, as the judge of a test and never as its hand.
-    pub async fn page_says(&self, script: &str) -> serde_json::Value {
+    pub(crate) async fn page_says(&self, script: &str) -> serde_json::Value {
         let url = self.seen.url.clone();
         for page in self.chromium.browser.pages().await.unwrap() {
             let here = page.url().await.ok().flatten().unwrap_or_default();
@@ -377,8 +377,19 @@ impl Stage {
         panic!("the page is gone");
     }
 
+    /// Kills the process of the current page.
+    pub(crate) async fn crash(&self) {
+        for page in self.chromium.browser.pages().await.unwrap() {
+            if self.session.is_current(page.target_id().inner()) {
+                use chromiumoxide::cdp::browser_protocol::page::CrashParams;
+                let crash = page.execute(CrashParams::default());
+                let _ = tokio::time::timeout(Duration::from_secs(3), crash).await;
+            }
+        }
+    }
+
     /// Closes the context.
-    pub async fn close(self) {
+    pub(crate) async fn close(self) {
         self.session.close().await;
         let _ = self.chromium.browser.dispose_browser_context(self.context).await;
     }

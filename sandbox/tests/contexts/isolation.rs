@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use chromiumoxide::Page;
+use jiff::Timestamp;
 use wildgym_sandbox::web::{AccessLog, Answer, Request, Web};
 
 use crate::rig::{Rig, eval, goto, html, js, page, visit, web, with};
@@ -26,7 +27,9 @@ fn answer(name: &str, scripts: &AtomicU32, request: &Request) -> Option<Answer> 
         "/kept.js" => {
             let number = scripts.fetch_add(1, Ordering::Relaxed);
             let code = format!("window.kept = '{name}{number}'");
-            with(js(code), "cache-control", "public, max-age=86400")
+            // By its date: with the logical one it would be stale at once.
+            let date = Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+            with(with(js(code), "cache-control", "public, max-age=86400"), "date", &date)
         }
         "/worker.js" => js(format!(
             "oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim()); \

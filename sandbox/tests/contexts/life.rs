@@ -46,7 +46,7 @@ async fn a_gym_that_waits() {
     assert_eq!(goto(&page, "https://tides.test/").await, "ok");
     std::fs::write(format!("{told}.part"), rig.scratch.path().as_str()).unwrap();
     std::fs::rename(format!("{told}.part"), told).unwrap();
-    tokio::time::sleep(Duration::from_secs(600)).await;
+    tokio::time::sleep(Duration::from_mins(10)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

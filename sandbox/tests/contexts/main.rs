@@ -8,3 +8,4 @@ mod isolation;
 mod life;
 mod proxy;
 mod rig;
+mod visits;

@@ -130,18 +130,21 @@ async fn a_stranger_is_not_served() {
     let browser = rig.browser(web(answer));
     let page = page(&browser).await;
     assert_eq!(goto(&page, "https://tides.test/").await, "ok");
-    let ports = listening();
-    assert!(!ports.is_empty());
-    for port in ports {
+    let mut connected = 0;
+    for port in listening() {
         let said = std::thread::spawn(move || {
-            let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            // Tests beside this one come and go.
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
             let asked = b"GET http://tides.test/ HTTP/1.1\r\nhost: tides.test\r\n\r\n";
             let _ = stream.write_all(asked);
             let mut said = Vec::new();
             let _ = stream.read_to_end(&mut said);
-            said
+            Some(said)
         });
         let said = tokio::task::spawn_blocking(|| said.join().unwrap()).await.unwrap();
-        assert!(said.is_empty(), "{}", String::from_utf8_lossy(&said));
+        let said = String::from_utf8_lossy(said.as_deref().unwrap_or(b"none")).into_owned();
+        connected += u32::from(said.is_empty());
+        assert!(!said.contains("Tides"), "{said}");
     }
+    assert!(connected > 0, "the proxy hung up on it");
 }

@@ -68,7 +68,7 @@ pub(crate) fn processes_of(directory: &Utf8Path) -> Vec<u32> {
 pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "still not: {what}");
+        assert!(begin.elapsed() < Duration::from_mins(1), "still not: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -141,7 +141,7 @@ pub(crate) async fn goto(page: &Page, url: &str) -> String {
 /// Evaluates an expression, waits for what it promises, and returns that as text.
 pub(crate) async fn eval(page: &Page, expression: &str) -> String {
     let code = format!("(async () => String(await ({expression})))()");
-    let asked = tokio::time::timeout(Duration::from_secs(120), page.evaluate(code));
+    let asked = tokio::time::timeout(Duration::from_mins(2), page.evaluate(code));
     match asked.await {
         Ok(Ok(value)) => value.into_value().unwrap_or_else(|error| error.to_string()),
         Ok(Err(error)) => format!("failed: {error}"),

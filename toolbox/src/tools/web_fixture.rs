@@ -63,16 +63,7 @@ impl Fixture {
 }
 
 fn site(host: &str, title: &str, language: Language, kind: SiteKind) -> Site {
-    let meta = SiteMeta {
-        title: title.to_owned(),
-        language,
-        kind,
-        aliases: Vec::new(),
-        redirects: BTreeMap::new(),
-        unlisted: Vec::new(),
-        services: Vec::new(),
-    };
-    Site { host: host.to_owned(), meta, pages: BTreeMap::new(), articles: Vec::new() }
+    Site::new(host, SiteMeta::new(title, language, kind))
 }
 
 fn article(title: &str, redirect: &str, body: &str) -> Article {

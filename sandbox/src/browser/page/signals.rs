@@ -84,12 +84,15 @@ impl Known {
 /// What is known of one tab.
 #[derive(Debug, Default)]
 pub(super) struct TabSignals {
-    /// Frames that are loading.
-    pub(super) loading: HashSet<String>,
+    /// How often each frame began to load more often than it ended. Events of different
+    /// kinds may be heard in another order than they were told, so they are counted.
+    pub(super) loading: HashMap<String, i32>,
     /// When a page asked to go elsewhere, until it went.
     pub(super) leaving: Option<Instant>,
     /// Requests under way that a page waits for.
     pub(super) requests: HashMap<String, Instant>,
+    /// Requests that are done, which may be heard of before their beginning is.
+    pub(super) done: HashSet<String>,
     /// Status of the last main document, and its address.
     pub(super) status: Option<(i64, String)>,
     /// How often the main frame got another document.
@@ -103,13 +106,34 @@ pub(super) struct TabSignals {
 impl TabSignals {
     /// Whether it is loading or about to.
     pub(super) fn loading(&self, main: &str) -> bool {
-        self.loading.contains(main)
+        self.loading.get(main).is_some_and(|times| *times > 0)
             || self.leaving.is_some_and(|at| at.elapsed().as_millis() < 1_500)
+    }
+
+    /// Notes that a request began.
+    pub(super) fn begin(&mut self, request: &str) {
+        if !self.done.contains(request) {
+            self.requests.insert(request.to_owned(), Instant::now());
+        }
+    }
+
+    /// Notes that a request is done, or needs no waiting for.
+    pub(super) fn end(&mut self, request: &str) {
+        self.requests.remove(request);
+        if self.done.len() > 5_000 {
+            self.done.clear();
+        }
+        self.done.insert(request.to_owned());
+    }
+
+    /// Starts the counts anew: all is loaded, whatever was missed.
+    pub(super) fn loaded(&mut self) {
+        self.loading.clear();
     }
 
     /// Whether nothing is under way, streams and long waits left aside.
     pub(super) fn quiet(&self) -> bool {
-        self.loading.is_empty()
+        self.loading.values().all(|times| *times <= 0)
             && self.requests.values().all(|since| since.elapsed().as_secs() >= 3)
             && self.leaving.is_none_or(|at| at.elapsed().as_millis() >= 1_500)
     }
@@ -205,10 +229,14 @@ mod tests {
     #[test]
     fn a_long_wait_is_no_loading() {
         let mut tab = TabSignals::default();
-        tab.requests.insert("1".into(), Instant::now());
+        tab.begin("1");
         assert!(!tab.quiet());
-        tab.requests.clear();
-        tab.loading.insert("main".into());
+        tab.end("1");
+        assert!(tab.quiet());
+        tab.end("2");
+        tab.begin("2");
+        assert!(tab.quiet(), "its end was heard of first");
+        tab.loading.insert("main".into(), 1);
         assert!(tab.loading("main") && !tab.quiet());
     }
 }

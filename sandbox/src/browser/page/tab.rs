@@ -33,6 +33,9 @@ const WORLD: &str = "wildgym";
 /// How long all must be still before a page counts as settled.
 const STILL: Duration = Duration::from_millis(60);
 
+/// After so long a page that says that it is complete is believed.
+const MISSED: Duration = Duration::from_secs(2);
+
 /// How often is looked whether it is.
 const LOOK: Duration = Duration::from_millis(15);
 
@@ -213,8 +216,10 @@ impl Tab {
     /// Loaded is what the browser calls so; still is that no request of it is under way.
     /// One that takes longer than 3 s is not waited for.
     pub(super) async fn settle(&self, limit: Duration) -> bool {
-        let end = Instant::now() + limit;
-        let mut since = Instant::now();
+        let begun = Instant::now();
+        let end = begun + limit;
+        let mut since = begun;
+        let mut asked = begun;
         loop {
             if self.state() != TabState::Open {
                 return false;
@@ -222,6 +227,13 @@ impl Tab {
             let quiet = self.signals.look(&self.target, |tab| tab.quiet()).unwrap_or(true);
             if !quiet {
                 since = Instant::now();
+                // An event that was missed must not hold up everything.
+                if asked.elapsed() >= MISSED {
+                    asked = Instant::now();
+                    if self.ready().await == Ok(true) {
+                        self.signals.tab(&self.target, super::signals::TabSignals::loaded);
+                    }
+                }
             } else if since.elapsed() >= STILL {
                 match self.ready().await {
                     Ok(true) => return true,

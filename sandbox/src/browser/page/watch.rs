@@ -258,10 +258,10 @@ fn note(signals: &Signals, target: &str, said: &Said) {
     signals.tab(target, |tab| match said {
         Said::Dialog(_) | Said::Attached(_) => {}
         Said::Started(event) => {
-            tab.loading.insert(event.frame_id.inner().clone());
+            *tab.loading.entry(event.frame_id.inner().clone()).or_default() += 1;
         }
         Said::Stopped(event) => {
-            tab.loading.remove(event.frame_id.inner());
+            *tab.loading.entry(event.frame_id.inner().clone()).or_default() -= 1;
             if event.frame_id.inner() == target {
                 tab.leaving = None;
             }
@@ -277,7 +277,6 @@ fn note(signals: &Signals, target: &str, said: &Said) {
             if event.frame.id.inner() == target {
                 tab.leaving = None;
                 tab.documents += 1;
-                tab.requests.clear();
             }
         }
         Said::Within(event) => {
@@ -292,7 +291,7 @@ fn note(signals: &Signals, target: &str, said: &Said) {
         }
         Said::Sent(event) => {
             if waited_for(event.r#type.as_ref()) {
-                tab.requests.insert(event.request_id.inner().clone(), Instant::now());
+                tab.begin(event.request_id.inner());
             }
         }
         Said::Received(event) => {
@@ -301,14 +300,14 @@ fn note(signals: &Signals, target: &str, said: &Said) {
                 tab.status = Some((event.response.status, event.response.url.clone()));
             }
             if !waited_for(Some(&event.r#type)) {
-                tab.requests.remove(event.request_id.inner());
+                tab.end(event.request_id.inner());
             }
         }
         Said::Finished(event) => {
-            tab.requests.remove(event.request_id.inner());
+            tab.end(event.request_id.inner());
         }
         Said::Failed(event) => {
-            tab.requests.remove(event.request_id.inner());
+            tab.end(event.request_id.inner());
         }
     });
 }

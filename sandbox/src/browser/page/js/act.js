@@ -78,15 +78,20 @@
     if (clipped) target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
     const still = await settled(target);
     if (!el.isConnected) return { gone: true, was: told.replace(/^\[\d+\] /, '') };
-    let cover = null;
-    const tried = points(target);
-    for (const point of tried) {
-      const hit = w.at(point.x, point.y);
-      if (belongs(hit, el, target)) return { ...point, told, still, kind: facts(el) };
-      cover = cover || hit;
+    // What fades away or comes to rest is given a moment.
+    for (let tries = 0; ; tries++) {
+      let cover = null;
+      const tried = points(target);
+      for (const point of tried) {
+        const hit = w.at(point.x, point.y);
+        if (belongs(hit, el, target)) return { ...point, told, still, kind: facts(el) };
+        cover = cover || hit;
+      }
+      if (!el.isConnected) return { gone: true, was: told.replace(/^\[\d+\] /, '') };
+      if (tries < 15) { await pause(80); continue; }
+      if (!tried.length) return { ...refuse('it cannot be brought into the window'), told };
+      return { ...refuse(cover ? `it is covered by ${covering(cover)}` : 'nothing is there to be clicked'), told };
     }
-    if (!tried.length) return { ...refuse('it cannot be brought into the window'), told };
-    return { ...refuse(cover ? `it is covered by ${covering(cover)}` : 'nothing is there to be clicked'), told };
   };
 
   /** Names what covers something: the nearest thing with an id, else what it looks like. */

@@ -198,9 +198,18 @@
         if (inner) found = squeeze(inner.getAttribute('aria-label') || inner.getAttribute('title') || inner.getAttribute('alt') || '');
       }
       if (!found && el instanceof SVGElement) found = drawn(el);
-      if (!found) found = squeeze(el.getAttribute('data-testid') || el.id || '');
+      if (!found) found = squeeze(el.getAttribute('data-testid') || el.id || '') || looks(el);
     }
     return cut(found, NAME);
+  };
+
+  /** What has no name is known by its classes, `icon trash`, and by its colour. */
+  const looks = (el) => {
+    if (tag(el) === 'input' || tag(el) === 'textarea' || tag(el) === 'select') return '';
+    const classes = typeof el.className === 'string' ? cut(squeeze(el.className), 60) : '';
+    const back = style(el).backgroundColor;
+    const colour = back && !/^rgba\(.*, 0\)$|^transparent$|^rgb\(255, 255, 255\)$/.test(back) && classes !== '' ? ` ${back}` : '';
+    return squeeze(classes + colour);
   };
 
   /** Something drawn has no text: its shape and colour are what can be told of it. */
@@ -249,7 +258,7 @@
       if (type === 'file') return el.files.length ? [...el.files].map((file) => file.name).join(', ') : null;
       return el.value ? cut(el.value, 400) : null;
     }
-    if (what === 'textarea') return el.value ? cut(el.value, 400) : null;
+    if (what === 'textarea') return el.value ? cut(el.value, 4000) : null;
     if (what === 'select') {
       const chosen = [...el.selectedOptions].map((option) => squeeze(option.label));
       return chosen.length ? cut(chosen.join(', '), 400) : null;
@@ -295,8 +304,8 @@
     if (ROLES.has(given)) return true;
     if (el.isContentEditable && !(el.parentElement && el.parentElement.isContentEditable)) return true;
     if (el.hasAttribute('onclick') || el.hasAttribute('onmousedown') || HEARD.has(el)) {
-      // A label that listens only repeats its control.
-      return what !== 'label' || !el.control;
+      // A label that listens only repeats its control, as does a box its one link.
+      return (what !== 'label' || !el.control) && !wraps(el);
     }
     const index = el.getAttribute('tabindex');
     if (index !== null && parseInt(index, 10) >= 0) return true;
@@ -306,6 +315,12 @@
       if (!parent || parent.nodeType !== 1 || style(parent).cursor !== 'pointer') return !ownsControl(el);
     }
     return false;
+  };
+
+  /** Whether it holds one control, and nothing that can be read beside it. */
+  const wraps = (el) => {
+    const inner = el.querySelectorAll('a[href], button, input, select, textarea, [role="button"], [role="link"], [role="menuitem"], [role="option"]');
+    return inner.length === 1 && squeeze(el.textContent) === squeeze(inner[0].textContent);
   };
 
   /** A wrapper that shows a pointer only because of the one control in it. */
