@@ -4,8 +4,8 @@
 (() => {
   const w = globalThis.wildgym;
   const { squeeze, cut, tag, kind, below, HEARD, FRAMES } = w;
-  const ELEMENTS = 400; // as many are listed; further ones only where the window shows them
-  const SHOWN = 600; // and of those at most so many
+  const ELEMENTS = 400; // as many outside of the window are listed
+  const SHOWN = 800; // and as many in it
   const TEXT = 24000; // characters of one frame
   const NODES = 400000; // nodes visited at most
   const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'datalist', 'title', 'object', 'embed']);
@@ -49,7 +49,7 @@
       this.clip = clip;
       this.page = new Page();
       this.elements = [];
-      this.listed = 0;
+      this.listed = { in: 0, out: 0 };
       this.more = 0;
       this.nodes = 0;
       this.stopped = false;
@@ -198,8 +198,9 @@
       const target = w.standIn(node);
       if (!w.visible(node)) return 'hidden';
       const shown = meets(w.box(target), clip);
-      if (this.listed >= (shown ? SHOWN : ELEMENTS)) { this.more += 1; return 'more'; }
-      this.listed += 1;
+      const where = shown ? 'in' : 'out';
+      if (this.listed[where] >= (shown ? SHOWN : ELEMENTS)) { this.more += 1; return 'more'; }
+      this.listed[where] += 1;
       const id = w.issue(node, this.counter);
       const called = w.name(node), role = w.role(node), value = w.value(node);
       const entry = { id, role, name: called, shown };
