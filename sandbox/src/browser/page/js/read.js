@@ -74,7 +74,9 @@
         if (look.position !== 'fixed') clip = meet(clip, node.getBoundingClientRect());
       }
       if (look.position === 'fixed') clip = this.clip;
-      const silent = quiet || look.visibility !== 'visible' || look.opacity === '0';
+      // What is invisible may hold what is not; what is transparent may not.
+      quiet = quiet || look.opacity === '0';
+      const silent = quiet || look.visibility !== 'visible';
       const block = !look.display.startsWith('inline') && look.display !== 'contents';
       if (block && !silent) this.page.flush();
       this.open(node, look, clip, quiet, silent, list);
@@ -90,7 +92,7 @@
         if (done === 'told') return this.children(node, clip, true, list);
       }
       if (what === 'select' || what === 'textarea') return;
-      if (silent) return this.children(node, clip, quiet, list);
+      if (silent) return this.children(node, clip, quiet, list, true);
       switch (what) {
         case 'br': this.page.flush(); return;
         case 'hr': this.page.gap(); return;
@@ -133,12 +135,15 @@
       this.children(node, clip, quiet, list);
     }
 
-    children(node, clip, quiet, list) {
+    children(node, clip, quiet, list, mute = false) {
       if (tag(node) === 'details' && !node.open) {
         for (const child of below(node)) if (tag(child) === 'summary' || tag(child) === 'slot') this.node(child, clip, quiet, list);
         return;
       }
-      for (const child of below(node)) { if (this.stopped) return; this.node(child, clip, quiet, list); }
+      for (const child of below(node)) {
+        if (this.stopped) return;
+        this.node(child, clip, quiet || (mute && child.nodeType === 3), list);
+      }
     }
 
     picture(node, alt, word, clip) {
