@@ -81,7 +81,7 @@ impl Session {
         verb: &str,
     ) -> Result<(Aim, f64, f64), Fault> {
         let (frames, at) = self.place(index, id).await?;
-        let arguments = json!({ "id": id, "able": able });
+        let arguments = json!({ "id": id, "able": able, "clip": frames[at].clip });
         let aim: Aim = self.tabs[index].call(frames[at].world, "aim", arguments).await?;
         check(id, &aim, verb)?;
         // Bringing it into the window may have moved the frames.

@@ -1,5 +1,6 @@
 //! Going to an address, and back.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -9,6 +10,9 @@ use super::Session;
 use super::ask::{self, Fault};
 use super::tab::TabState;
 use super::text::cut;
+
+/// Numbers of commands: never the same for two sessions of a process.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The longest address that is opened.
 const ADDRESS: usize = 8_192;
@@ -65,15 +69,24 @@ impl Session {
             tab.status = None;
             tab.requests.clear();
         });
-        self.sent += 1;
-        let number = self.sent;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let params = json!({ "url": url.as_str(), "transitionType": "typed" });
         let message = json!({ "id": number, "method": "Page.navigate", "params": params });
         let params = json!({ "sessionId": line, "message": message.to_string() });
-        ask::browser(&self.browser, "Target.sendMessageToTarget", params).await?;
+        self.signals.lock().replies.insert(number, None);
+        let sent = ask::browser(&self.browser, "Target.sendMessageToTarget", params).await;
+        let went = match sent {
+            Ok(_) => self.await_reply(index, number).await,
+            Err(fault) => Err(fault),
+        };
+        self.signals.lock().replies.remove(&number);
+        went
+    }
+
+    async fn await_reply(&self, index: usize, number: u64) -> Result<Went, Fault> {
         let end = Instant::now() + self.options.load;
         loop {
-            let reply = self.signals.lock().replies.remove(&number);
+            let reply = self.signals.lock().replies.get(&number).cloned().flatten();
             if let Some(reply) = reply {
                 return Ok(outcome(&reply));
             }

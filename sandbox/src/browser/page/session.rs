@@ -34,8 +34,6 @@ pub struct Session {
     pub(super) shown: Vec<String>,
     /// Files copied for uploads so far.
     pub(super) uploads: u32,
-    /// Commands sent past the library so far.
-    pub(super) sent: u64,
     /// The machine's time to the logical one, in milliseconds.
     shift: Option<i64>,
     _watch: Watch,
@@ -70,7 +68,6 @@ impl Session {
             tabs: Vec::new(),
             shown: Vec::new(),
             uploads: 0,
-            sent: 0,
             shift: None,
             _watch: watch,
         };

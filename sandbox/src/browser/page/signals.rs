@@ -42,8 +42,9 @@ pub(super) struct Known {
     pub(super) frames: HashSet<String>,
     /// Downloads in the order begun.
     pub(super) downloads: Vec<Download>,
-    /// Answers to commands sent past the library, by number.
-    pub(super) replies: HashMap<u64, Value>,
+    /// Commands sent past the library, by number, and their answers once there are. The
+    /// browser tells every session of every answer.
+    pub(super) replies: HashMap<u64, Option<Value>>,
     /// Dialogs since the last action began.
     pub(super) dialogs: usize,
     /// Tabs closed because too many were open, since the last action began.

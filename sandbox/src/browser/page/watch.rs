@@ -186,7 +186,9 @@ fn progress(
 fn reply(signals: &Signals, event: &EventReceivedMessageFromTarget) -> Command {
     let message: Value = serde_json::from_str(&event.message).ok()?;
     let number = message.get("id")?.as_u64()?;
-    signals.lock().replies.insert(number, message);
+    if let Some(reply) = signals.lock().replies.get_mut(&number) {
+        *reply = Some(message);
+    }
     None
 }
 

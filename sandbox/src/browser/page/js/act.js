@@ -62,7 +62,7 @@
   };
 
   /** Brings an element into the window, waits until it rests, and finds a point that hits it. */
-  w.calls.aim = async ({ id, able }) => {
+  w.calls.aim = async ({ id, able, clip }) => {
     const found = locate(id);
     if (found.gone) return found;
     const el = found.el, told = w.label(el);
@@ -73,7 +73,7 @@
     // Only where it is not wholly in the window: a page that jumps loses what was read.
     const clipped = !w.shown(target) || (() => {
       const rect = w.box(target);
-      return rect.top < 0 || rect.left < 0 || rect.bottom > innerHeight || rect.right > innerWidth;
+      return rect.top < clip.top || rect.left < clip.left || rect.bottom > clip.bottom || rect.right > clip.right;
     })();
     if (clipped) target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
     const still = await settled(target);
@@ -162,6 +162,7 @@
     const told = w.label(found.el);
     const no = (why) => ({ ...refuse(why), told });
     const el = editable(found.el);
+    if (!el && w.role(found.el) === 'button') return no('it is a button; click it');
     if (!el) return no(`it is a ${w.role(found.el)}, which takes no text`);
     if (w.disabled(el)) return no('it is disabled');
     const type = kind(el);
@@ -298,13 +299,19 @@
   /** The element itself, for what the browser does with a file input. */
   w.fileInput = (id) => { const { el } = w.find(id); return el ? editable(el) : null; };
 
+  /** Something that lies behind a dialog, over all the rest, and closes it. */
+  const backdrop = (el) => {
+    const rect = el.getBoundingClientRect();
+    return w.role(el) === 'clickable' && rect.width * rect.height > innerWidth * innerHeight / 2;
+  };
+
   /** A point where nothing is that could be worked. */
   w.calls.blank = () => {
     const fits = (hit, strict) => {
       if (!hit) return true;
       for (let at = hit; at && at.nodeType === 1; at = w.above(at)) {
         if (at === document.documentElement || at === document.body) return true;
-        if (w.interactive(at) || tag(at) === 'label' || tag(at) === 'iframe' || tag(at) === 'dialog' || at.getAttribute('role') === 'dialog') return false;
+        if ((w.interactive(at) && !backdrop(at)) || tag(at) === 'label' || tag(at) === 'iframe' || tag(at) === 'dialog' || at.getAttribute('role') === 'dialog') return false;
       }
       return !strict;
     };

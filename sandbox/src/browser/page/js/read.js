@@ -4,8 +4,8 @@
 (() => {
   const w = globalThis.wildgym;
   const { squeeze, cut, tag, kind, below, HEARD, FRAMES } = w;
-  const ELEMENTS = 400; // as many are listed; further ones only where the window shows them
-  const SHOWN = 600; // and of those at most so many
+  const ELEMENTS = 400; // as many outside of the window are listed
+  const SHOWN = 800; // and as many in it
   const TEXT = 24000; // characters of one frame
   const NODES = 400000; // nodes visited at most
   const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'datalist', 'title', 'object', 'embed']);
@@ -49,7 +49,7 @@
       this.clip = clip;
       this.page = new Page();
       this.elements = [];
-      this.listed = 0;
+      this.listed = { in: 0, out: 0 };
       this.more = 0;
       this.nodes = 0;
       this.stopped = false;
@@ -74,7 +74,9 @@
         if (look.position !== 'fixed') clip = meet(clip, node.getBoundingClientRect());
       }
       if (look.position === 'fixed') clip = this.clip;
-      const silent = quiet || look.visibility !== 'visible' || look.opacity === '0';
+      // What is invisible may hold what is not; what is transparent may not.
+      quiet = quiet || look.opacity === '0';
+      const silent = quiet || look.visibility !== 'visible';
       const block = !look.display.startsWith('inline') && look.display !== 'contents';
       if (block && !silent) this.page.flush();
       this.open(node, look, clip, quiet, silent, list);
@@ -90,7 +92,7 @@
         if (done === 'told') return this.children(node, clip, true, list);
       }
       if (what === 'select' || what === 'textarea') return;
-      if (silent) return this.children(node, clip, quiet, list);
+      if (silent) return this.children(node, clip, quiet, list, true);
       switch (what) {
         case 'br': this.page.flush(); return;
         case 'hr': this.page.gap(); return;
@@ -133,12 +135,15 @@
       this.children(node, clip, quiet, list);
     }
 
-    children(node, clip, quiet, list) {
+    children(node, clip, quiet, list, mute = false) {
       if (tag(node) === 'details' && !node.open) {
         for (const child of below(node)) if (tag(child) === 'summary' || tag(child) === 'slot') this.node(child, clip, quiet, list);
         return;
       }
-      for (const child of below(node)) { if (this.stopped) return; this.node(child, clip, quiet, list); }
+      for (const child of below(node)) {
+        if (this.stopped) return;
+        this.node(child, clip, quiet || (mute && child.nodeType === 3), list);
+      }
     }
 
     picture(node, alt, word, clip) {
@@ -198,8 +203,9 @@
       const target = w.standIn(node);
       if (!w.visible(node)) return 'hidden';
       const shown = meets(w.box(target), clip);
-      if (this.listed >= (shown ? SHOWN : ELEMENTS)) { this.more += 1; return 'more'; }
-      this.listed += 1;
+      const where = shown ? 'in' : 'out';
+      if (this.listed[where] >= (shown ? SHOWN : ELEMENTS)) { this.more += 1; return 'more'; }
+      this.listed[where] += 1;
       const id = w.issue(node, this.counter);
       const called = w.name(node), role = w.role(node), value = w.value(node);
       const entry = { id, role, name: called, shown };

@@ -14,7 +14,7 @@
   };
 
   const until = async (test, ms) => {
-    for (let left = ms; left > 0; left -= 50) { if (test()) return true; await pause(50); }
+    for (let left = ms; left > 0; left -= 25) { if (test()) return true; await pause(25); }
     return test();
   };
 
@@ -54,7 +54,19 @@
     const el = chosen;
     if (!el || !el.isConnected) return { refused: 'the video is gone' };
     el.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
-    if (Math.abs(el.currentTime - at) > 0.001 || el.readyState < 2) {
+    const ranges = [...Array(el.seekable.length).keys()];
+    if (!ranges.some((n) => el.seekable.start(n) <= at && el.seekable.end(n) >= at)) {
+      // A server that gives no parts leaves nothing but to play up to there.
+      if (el.currentTime < at) {
+        const before = { rate: el.playbackRate, muted: el.muted };
+        el.muted = true;
+        el.playbackRate = Math.min(16, Math.max(1, (at - el.currentTime) / 4));
+        el.play().catch(() => {});
+        await until(() => el.currentTime >= at || el.ended, 12000);
+        el.pause();
+        el.playbackRate = before.rate; el.muted = before.muted;
+      }
+    } else if (Math.abs(el.currentTime - at) > 0.001 || el.readyState < 2) {
       let done = false;
       el.addEventListener('seeked', () => { done = true; }, { once: true });
       el.currentTime = at;
