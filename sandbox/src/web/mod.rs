@@ -7,6 +7,7 @@
 //! that answers. [`read_page`] makes readable text of what came back.
 
 mod address;
+pub mod audit;
 mod hermetic;
 mod media;
 mod page;
@@ -15,6 +16,7 @@ mod reply;
 mod routes;
 mod search;
 mod serper;
+pub mod serve;
 mod service;
 mod wiki;
 
