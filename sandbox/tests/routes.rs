@@ -33,6 +33,7 @@ fn suite() -> (TempDir, Suite) {
     }
     let meta = "format = 1\nname = \"club\"\nversion = \"1\"\ndescription = \"d\"\n";
     std::fs::write(root.join("suite.toml"), meta).unwrap();
+    wildgym_tasks::template::write(&root, "da-parcels").unwrap();
     let suite = Suite::load(&root).unwrap_or_else(|faults| panic!("{faults}"));
     (folder, suite)
 }

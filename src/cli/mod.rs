@@ -29,6 +29,7 @@ mod setup;
 mod show;
 mod tasks;
 mod tools;
+mod web;
 mod worker;
 
 use std::process::ExitCode;
@@ -62,6 +63,7 @@ enum Command {
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
     Tools(tools::ToolsArgs),
+    Web(web::WebArgs),
     Setup(setup::SetupArgs),
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
@@ -85,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),
         Command::Tools(args) => tools::run(args),
+        Command::Web(args) => web::run(&args),
         Command::Setup(args) => setup::run(args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),

@@ -78,18 +78,18 @@ impl HermeticError {
 /// All sites of a suite, their search index and encyclopedias; built once and shared.
 #[derive(Debug)]
 pub struct Hermetic {
-    hosts: Vec<Host>,
+    pub(super) hosts: Vec<Host>,
     /// Which host answers under a name.
-    names: HashMap<String, usize>,
+    pub(super) names: HashMap<String, usize>,
     engine: Engine,
     endpoints: Endpoints,
 }
 
 /// One site, opened.
 #[derive(Debug)]
-struct Host {
-    name: String,
-    pages: Pages,
+pub(super) struct Host {
+    pub(super) name: String,
+    pub(super) pages: Pages,
     encyclopedia: Option<Encyclopedia>,
 }
 
@@ -131,7 +131,8 @@ impl Hermetic {
         })
     }
 
-    fn reply(
+    /// Answers a request, redirects not followed.
+    pub(super) fn reply(
         &self,
         request: &Request,
         now: Timestamp,

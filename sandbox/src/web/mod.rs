@@ -8,6 +8,7 @@
 
 mod address;
 mod handmade;
+pub mod audit;
 mod hermetic;
 mod media;
 mod page;
@@ -16,6 +17,7 @@ mod reply;
 mod routes;
 mod search;
 mod serper;
+pub mod serve;
 mod service;
 mod wiki;
 

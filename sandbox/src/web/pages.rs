@@ -122,9 +122,14 @@ impl Pages {
         pages.collect()
     }
 
-    /// Returns requests that the routes should answer, and the cookie of a user.
-    pub(super) fn samples(&self, now: Timestamp) -> (Vec<Sample>, Option<String>) {
-        (self.routes.samples(now), self.routes.pass(now))
+    /// Returns requests that the routes should answer.
+    pub(super) fn samples(&self, now: Timestamp) -> Vec<Sample> {
+        self.routes.samples(now)
+    }
+
+    /// Returns the cookie header of a user who is logged in, where the site has users.
+    pub(super) fn pass(&self, now: Timestamp) -> Option<String> {
+        self.routes.pass(now)
     }
 
     /// Answers a sample; the error is a template's.
