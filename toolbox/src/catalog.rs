@@ -10,6 +10,7 @@ use crate::tool::AnyTool;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
+use crate::tools::google_scholar::GoogleScholar;
 use crate::tools::scrape::Scrape;
 use crate::tools::search_serper::SearchSerper;
 use crate::tools::search_wiki::SearchWiki;
@@ -25,6 +26,7 @@ fn all() -> Vec<Arc<dyn AnyTool>> {
     vec![
         Arc::new(SearchSerper),
         Arc::new(SearchWiki),
+        Arc::new(GoogleScholar),
         Arc::new(Scrape),
         Arc::new(ExtractDocumentContent),
         Arc::new(ExtractExcelContent),

@@ -7,14 +7,18 @@
 //! that answers. [`read_page`] makes readable text of what came back.
 
 mod address;
+mod feed;
+mod files;
 mod hermetic;
 mod media;
 mod page;
 mod pages;
+mod range;
 mod reply;
 mod search;
 mod serper;
 mod service;
+mod video;
 mod wiki;
 
 use std::collections::BTreeMap;
@@ -29,9 +33,11 @@ use url::Url;
 use address::BlockList;
 use reply::Reply;
 
+pub use feed::{Feed, FeedEntry, read_feed};
 pub use hermetic::{Hermetic, HermeticError};
 pub use media::{is_text, media_type};
-pub use page::{Page, read_page};
+pub use page::{Page, Sign, read_page};
+pub use video::Video;
 
 /// How many redirects one request may take.
 const MAX_REDIRECTS: u32 = 10;
@@ -148,7 +154,8 @@ pub enum WebError {
 /// Where the services that tools speak to live.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoints {
-    /// Base URL of the search engine (Serper protocol): `/search` and `/news` below it.
+    /// Base URL of the search engine (Serper protocol): `/search`, `/news` and
+    /// `/scholar` below it.
     pub search: Url,
     /// MediaWiki action API (`…/w/api.php`) by language (`en`, `zh`).
     pub encyclopedia: BTreeMap<String, Url>,

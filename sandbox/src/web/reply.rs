@@ -44,6 +44,12 @@ impl Reply {
         Self::html(301, "en", "301 Moved Permanently", &body).with("location", to)
     }
 
+    /// Returns a temporary redirect.
+    pub(super) fn found(to: &str) -> Self {
+        let body = format!("<p>Found at <a href=\"{0}\">{0}</a>.</p>", escape(to));
+        Self::html(302, "en", "302 Found", &body).with("location", to)
+    }
+
     /// Returns the answer to a method that nothing here takes.
     pub(super) fn method_not_allowed(method: &http::Method, allow: &str) -> Self {
         let body = format!(
