@@ -545,7 +545,7 @@ fn the_encyclopedia_speaks_mediawiki() {
         ("action=query&titles=x&format=xml", "/error/code", json!("badvalue"), "another format"),
         (
             "action=query&titles=x&prop=images",
-            "/warnings/main/*",
+            "/warnings/query/*",
             json!("Unrecognized value for parameter \"prop\": images."),
             "a warning",
         ),
@@ -564,7 +564,7 @@ fn articles_are_pages_too() {
         (
             "https://wiki.test/wiki/ellery harbour",
             200,
-            "(Redirected from Ellery harbour)",
+            "redirect=no\">Ellery harbour</a>)",
             "redirect",
         ),
         ("https://wiki.test/wiki/Veldt", 200, "Anna_Veldt", "options"),

@@ -5,7 +5,7 @@
 //! times, inode). A file that differs in any of these is read again; so is one that had
 //! changed in the two seconds before it was read, for a second change could then look
 //! like the first. What is served always has the digest of the opening: a file that
-//! changes later is refused, never served as if nothing had happened.
+//! changes before it was first read is refused, never served as if nothing had happened.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -88,6 +88,11 @@ impl Ledger {
         let line = Line { stamp, read, digest: digest.to_hex().to_string() };
         self.seen.insert(file.to_owned(), line);
         Ok(digest)
+    }
+
+    /// Returns how many bytes the files have that were asked for.
+    pub(super) fn bytes(&self) -> u64 {
+        self.seen.values().map(|line| line.stamp.0).sum()
     }
 
     /// Writes the ledger where it changed. A cache that cannot be written costs time at

@@ -27,6 +27,9 @@ use super::{Endpoints, Exchange, Request, WebError, serper};
 /// The host of the search engine.
 const SEARCH_HOST: &str = "search.wild.test";
 
+/// The files of a web are read at once where they have at most so many bytes.
+const SMALL: u64 = 4 << 20;
+
 /// Why the sites cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum HermeticError {
@@ -99,8 +102,9 @@ impl Hermetic {
     /// of their content.
     ///
     /// Files lie at the paths that the sites give. What they hold is told from a ledger in
-    /// `cache` where nothing changed since; bodies are read when they are asked for, and a
-    /// file that changes while the web is open is refused. Where `cache` cannot be
+    /// `cache` where nothing changed since. A small web (4 MiB) is read at once, so that
+    /// nothing can change while it is open; of a larger one bodies are read when they are
+    /// asked for, and a file that has changed by then is refused. Where `cache` cannot be
     /// written, every file is read and the index built in memory.
     pub fn open(sites: &BTreeMap<String, Site>, cache: &Utf8Path) -> Result<Self, HermeticError> {
         let mut hosts = Vec::new();
@@ -121,6 +125,12 @@ impl Hermetic {
                 encyclopedia.entry(language).or_insert(address(&site.host, "w/api.php")?);
             }
             hosts.push((Host { name: site.host.clone(), pages, encyclopedia: wiki }, site));
+        }
+        if ledger.bytes() <= SMALL {
+            for (_, file) in hosts.iter().flat_map(|(host, _)| host.pages.files()) {
+                // What cannot be read now is told to who asks for it.
+                let _ = file.load();
+            }
         }
         ledger.keep();
         let names = names(&hosts)?;

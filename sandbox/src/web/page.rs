@@ -191,7 +191,7 @@ mod tests {
                 "a shell",
             ),
             (
-                "<noscript>Please enable JavaScript.</noscript><p>Loading",
+                "<body><noscript>Please enable JavaScript.</noscript><p>Loading",
                 vec![Sign::NeedsJavaScript],
                 "it says so",
             ),
@@ -216,8 +216,9 @@ mod tests {
         for (html, want, why) in table {
             assert_eq!(read(html).signs, want, "{why}");
         }
-        let long =
-            format!("<noscript>enable JavaScript</noscript><p>{prose}<script src=a></script>");
+        let long = format!(
+            "<body><noscript>enable JavaScript</noscript><p>{prose}<script src=a></script>"
+        );
         assert_eq!(read(&long).signs, [], "a page that is there without its scripts");
     }
 

@@ -91,6 +91,9 @@ impl Query {
             None => (false, text),
         };
         let (operator, bare) = operator(bare);
+        if operator.is_some() && bare.chars().next().is_none_or(char::is_whitespace) {
+            return (false, bare);
+        }
         if let Some((phrase, rest)) = bare.strip_prefix('"').and_then(|it| it.split_once('"')) {
             self.add(operator, phrase, true, minus, alternative);
             return (false, rest);
