@@ -13,7 +13,7 @@ use htmd::{HtmlToMarkdown, Node};
 const SILENT: [&str; 7] = ["iframe", "noscript", "script", "style", "svg", "template", "title"];
 
 /// Deeper trees are not converted: some stacks hold 2 MiB.
-const DEEPEST_TREE: usize = 256;
+pub(crate) const DEEPEST_TREE: usize = 256;
 
 /// Deeper pages are not parsed. Elements whose end may be left out do not count, so
 /// the tree may be deeper.

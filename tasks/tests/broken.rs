@@ -299,7 +299,7 @@ const ROWS: &[(Change, &str)] = &[
             "sites/b.example/articles/x.history/1.md",
             "+++\ndate = \"2024-01-01\"\ntitle = \"X\"\n+++\nOld.\n",
         ),
-        "sites/b.example/articles/x.history/1.md:3: title: unknown field; expected one of `comment`, `date`, `user`",
+        "sites/b.example/articles/x.history/1.md:3: title: unknown field; expected one of `date`, `user`, `comment`",
     ),
     (
         Swap(

@@ -15,7 +15,7 @@ use url::Url;
 
 use super::search::declared_date;
 use super::video::{self, Video};
-use crate::html::{is_too_deep, to_markdown, without_tags};
+use crate::html::{DEEPEST_TREE, is_bottomless, to_markdown, without_tags};
 
 /// Elements that are no part of a page's content.
 const CHROME: &str = "script, style, noscript, template, nav, iframe, svg, form button";
@@ -61,12 +61,15 @@ pub fn read_page(html: &str, url: &Url) -> Page {
         let (title, signs) = (String::new(), Vec::new());
         Page { title, date, markdown, signs, video: None }
     };
-    if is_too_deep(html) {
+    if is_bottomless(html) {
         return bare(without_tags(html));
     }
     let Ok(mut reader) = Readability::new(html, Some(url.as_str()), None) else {
         return bare(String::new());
     };
+    if is_deep(&reader) {
+        return bare(without_tags(html));
+    }
     let noscript = reader.doc.select("noscript").text().to_ascii_lowercase();
     let scripted = reader.doc.select("script[src], script[type=module], #root, #app").exists();
     let sent_on = sends_on(&reader, url);
@@ -100,6 +103,19 @@ pub fn read_page(html: &str, url: &Url) -> Page {
     }
     let markdown = to_markdown(&html).unwrap_or_else(|| without_tags(&html));
     Page { title, date, markdown, signs, video: video::read(source, url) }
+}
+
+/// Returns whether a page's tree is too deep for what walks it by recursion. Elements
+/// whose end may be left out nest deeper than their tags tell.
+fn is_deep(reader: &Readability) -> bool {
+    let mut open = vec![(reader.doc.root(), 0_usize)];
+    while let Some((node, depth)) = open.pop() {
+        if depth > DEEPEST_TREE {
+            return true;
+        }
+        open.extend(node.children().into_iter().map(|child| (child, depth + 1)));
+    }
+    false
 }
 
 /// Returns where a page sends its reader: `<meta http-equiv="refresh">`.
