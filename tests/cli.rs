@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fmt::Write as _;
+
 use common::{Place, transcripts};
 use serde_json::{Value, json};
 use wildgym_support::{ScriptedServer, calls, final_answer, says, status};
@@ -267,7 +269,7 @@ fn pdf(text: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (index, object) in objects.iter().enumerate() {
-        table.push_str(&format!("{:010} 00000 n \n", out.len()));
+        let _ = writeln!(table, "{:010} 00000 n ", out.len());
         out.extend(format!("{} 0 obj\n{object}\nendobj\n", index + 1).as_bytes());
     }
     let start = out.len();
@@ -282,13 +284,13 @@ fn pdf(text: &str) -> Vec<u8> {
 fn a_paper_is_found_and_its_pdf_is_read() {
     let place = Place::new();
     let suite = place.suite(1);
-    let site = suite.join("sites/journal.example");
-    std::fs::create_dir_all(site.join("pages")).unwrap();
-    std::fs::write(site.join("site.toml"), "title = \"Letters\"\nlanguage = \"en\"\n").unwrap();
+    let journal = suite.join("sites/journal.example");
+    std::fs::create_dir_all(journal.join("pages")).unwrap();
+    std::fs::write(journal.join("site.toml"), "title = \"Letters\"\nlanguage = \"en\"\n").unwrap();
     let page = "<meta name=citation_title content='Seiches'><meta name=citation_pdf_url \
                 content=/seiches.pdf><h1>Seiches</h1><p>Abstract.";
-    std::fs::write(site.join("pages/seiches.html"), page).unwrap();
-    std::fs::write(site.join("pages/seiches.pdf"), pdf("Waves of 4.2 minutes")).unwrap();
+    std::fs::write(journal.join("pages/seiches.html"), page).unwrap();
+    std::fs::write(journal.join("pages/seiches.pdf"), pdf("Waves of 4.2 minutes")).unwrap();
     let call = |tool: &str, arguments: Value| {
         let arguments = arguments.to_string();
         place.wildgym(&["tools", "call", tool, &arguments, "--suite", suite.to_str().unwrap()])

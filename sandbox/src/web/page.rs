@@ -241,7 +241,10 @@ mod tests {
     #[test]
     fn hostile_pages_are_read_or_come_out_empty() {
         let deep = "<div>".repeat(60_000) + "deep";
+        let (ruby, path) = ("<rt>".repeat(60_000) + "deep", "<path>".repeat(60_000) + "deep");
         let table = [
+            (ruby.as_str(), "deep", "elements whose end may be left out, past every stack"),
+            (path.as_str(), "deep", "drawings outside of drawings"),
             ("", "", "nothing"),
             (deep.as_str(), "deep", "nested past every stack"),
             ("<a href='http://[::bad'>x</a>", "x", "a link that is none"),
