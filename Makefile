@@ -29,7 +29,7 @@ bars: setup ## the long ones: crash loops, many attempts at once; each prints it
 	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test metrics -- --nocapture --test-threads 1
 
 bench: setup ## speed against named peers, see benches/README.md
-	$(CARGO) bench --bench browser --bench execute_code --bench report
+	$(CARGO) bench --bench browser --bench execute_code --bench report --bench web
 
 clean: ## remove what was built here; the code runtime stays in the cache
 	$(CARGO) clean

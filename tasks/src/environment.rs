@@ -222,6 +222,36 @@ pub struct Article {
     pub body: String,
     /// The file it came from.
     pub file: Utf8PathBuf,
+    /// What it said before, the oldest first.
+    pub revisions: Vec<Revision>,
+}
+
+/// What an article said at an earlier time: a file in the folder `<article>.history/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Revision {
+    /// The header of the file.
+    pub meta: RevisionMeta,
+    /// The text after the header, as Markdown.
+    pub body: String,
+    /// The file it came from.
+    pub file: Utf8PathBuf,
+}
+
+/// The header of an earlier revision: TOML between two lines of `+++`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RevisionMeta {
+    /// Day of the revision, as `YYYY-MM-DD`.
+    #[schemars(with = "String", extend("format" = "date"))]
+    pub date: jiff::civil::Date,
+    /// Who made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "line"))]
+    pub user: Option<String>,
+    /// What was said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "line"))]
+    pub comment: Option<String>,
 }
 
 impl Article {
@@ -249,4 +279,19 @@ pub struct ArticleMeta {
     /// Day of the last revision, as `YYYY-MM-DD`.
     #[schemars(with = "String", extend("format" = "date"))]
     pub date: jiff::civil::Date,
+    /// Categories that it belongs to, without `Category:`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
+    pub categories: Vec<String>,
+    /// Titles of the same article in encyclopedias of other languages, by language.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub languages: BTreeMap<Language, String>,
+    /// Who made the last revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "line"))]
+    pub user: Option<String>,
+    /// What was said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "line"))]
+    pub comment: Option<String>,
 }

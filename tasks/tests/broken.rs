@@ -317,6 +317,37 @@ const ROWS: &[(Change, &str)] = &[
         "sites/b.example/articles/x.md:3: date: expected a date, such as \"2026-03-01\", found \"2025\"",
     ),
     (
+        Put("sites/b.example/articles/x.history/1.md", "+++\ndate = \"2025-01-01\"\n+++\nOld.\n"),
+        "sites/b.example/articles/x.history/1.md:2: date: `2025-01-01` is not before `2025-01-01`, the day of the article itself",
+    ),
+    (
+        Put("sites/b.example/articles/y.history/1.md", "+++\ndate = \"2024-01-01\"\n+++\nOld.\n"),
+        "sites/b.example/articles/y.history/1.md: no article `sites/b.example/articles/y.md` had this revision of 2024-01-01",
+    ),
+    (
+        Put(
+            "sites/b.example/articles/x.history/1.md",
+            "+++\ndate = \"2024-01-01\"\ntitle = \"X\"\n+++\nOld.\n",
+        ),
+        "sites/b.example/articles/x.history/1.md:3: title: unknown field; expected one of `date`, `user`, `comment`",
+    ),
+    (
+        Swap(
+            "sites/b.example/articles/x.md",
+            "\"2025-01-01\"\n",
+            "\"2025-01-01\"\n[languages]\nen = \"Y\"\n",
+        ),
+        "sites/b.example/articles/x.md: languages.en: no encyclopedia in `en` has `Y`",
+    ),
+    (
+        Swap(
+            "sites/b.example/articles/x.md",
+            "\"2025-01-01\"\n",
+            "\"2025-01-01\"\n[languages]\nzh = \"X\"\n",
+        ),
+        "sites/b.example/articles/x.md: languages.zh: that is the language of the article",
+    ),
+    (
         Swap(SOLUTION, "sum|number", "sum|nummber"),
         "tasks/ds-x/reference/solution.toml:14: answer.expression: filter `nummber`: unknown filter; did you mean `number`?",
     ),

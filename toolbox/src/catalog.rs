@@ -12,6 +12,7 @@ use crate::tools::browse_url::BrowseUrl;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
+use crate::tools::google_scholar::GoogleScholar;
 use crate::tools::page_actions;
 use crate::tools::scrape::Scrape;
 use crate::tools::search_serper::SearchSerper;
@@ -28,6 +29,7 @@ fn all() -> Vec<Arc<dyn AnyTool>> {
     let mut tools: Vec<Arc<dyn AnyTool>> = vec![
         Arc::new(SearchSerper),
         Arc::new(SearchWiki),
+        Arc::new(GoogleScholar),
         Arc::new(Scrape),
         Arc::new(BrowseUrl),
         Arc::new(ExtractDocumentContent),

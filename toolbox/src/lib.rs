@@ -14,6 +14,7 @@ pub mod door;
 pub mod error;
 pub mod footprint;
 pub mod schema;
+mod serper;
 mod source;
 pub mod tool;
 pub mod tools;

@@ -7,18 +7,22 @@
 //! that answers. [`read_page`] makes readable text of what came back.
 
 mod address;
-mod handmade;
 pub mod audit;
+mod feed;
+mod files;
+mod handmade;
 mod hermetic;
 mod media;
 mod page;
 mod pages;
+mod range;
 mod reply;
 mod routes;
 mod search;
 mod serper;
 pub mod serve;
 mod service;
+mod video;
 mod wiki;
 
 use std::collections::BTreeMap;
@@ -34,10 +38,12 @@ use url::Url;
 use address::BlockList;
 use reply::Reply;
 
+pub use feed::{Feed, FeedEntry, read_feed};
 pub use handmade::Answer;
 pub use hermetic::{Hermetic, HermeticError};
 pub use media::{is_text, media_type};
-pub use page::{Page, read_page};
+pub use page::{Page, Sign, read_page};
+pub use video::Video;
 
 /// How many redirects one request may take.
 const MAX_REDIRECTS: u32 = 10;
@@ -163,7 +169,8 @@ pub enum WebError {
 /// Where the services that tools speak to live.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoints {
-    /// Base URL of the search engine (Serper protocol): `/search` and `/news` below it.
+    /// Base URL of the search engine (Serper protocol): `/search`, `/news` and
+    /// `/scholar` below it.
     pub search: Url,
     /// MediaWiki action API (`…/w/api.php`) by language (`en`, `zh`).
     pub encyclopedia: BTreeMap<String, Url>,

@@ -73,6 +73,10 @@ fn of_site(
         let text = [article.meta.title.as_str(), article.body.as_str()].join("\n");
         let places = vec![place(&article.path())];
         all.push(Material { places, texts: vec![text], unread: false });
+        for revision in &article.revisions {
+            let places = vec![place(&format!("{}?at={}", article.path(), revision.meta.date))];
+            all.push(Material { places, texts: vec![revision.body.clone()], unread: false });
+        }
     }
     of_routes(site, extract, all);
     for service in &site.meta.services {

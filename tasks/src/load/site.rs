@@ -17,7 +17,9 @@ use super::text;
 use super::tree::Tree;
 use crate::check::Pattern;
 use crate::environment::path::{RoutePath, percent_decoded, split};
-use crate::environment::{Answer, Article, ArticleMeta, Method, Service, Site, SiteKind, SiteMeta};
+use crate::environment::{
+    Answer, Article, ArticleMeta, Method, Revision, RevisionMeta, Service, Site, SiteKind, SiteMeta,
+};
 use crate::fault::Notes;
 
 /// The sites of a suite.
@@ -67,6 +69,7 @@ pub(crate) fn read_all(tree: &Tree, notes: &mut Notes) -> Sites {
         check_redirects(site, &sites, source, notes);
         routes::check_targets(site, &sites, source, notes);
     }
+    check_languages(tree, &sites, notes);
     sites
 }
 
@@ -143,24 +146,29 @@ fn served_at(below: &str) -> Vec<String> {
     paths
 }
 
+/// Ends the name of a folder with what an article said before.
+const HISTORY: &str = ".history";
+
 fn read_articles(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Vec<Article> {
     let mut articles = Vec::new();
     let mut titles: BTreeMap<String, Utf8PathBuf> = BTreeMap::new();
+    let mut histories: BTreeMap<Utf8PathBuf, Vec<(Revision, Source)>> = BTreeMap::new();
     for (below, file) in tree.below(folder) {
         if below.extension() != Some("md") {
             notes.of_file(file, "expected an article, a file named `*.md`");
             continue;
         }
-        let Some(text) = tree.text(file, notes) else { continue };
-        let parts = text.strip_prefix("+++\n").and_then(|rest| {
-            rest.split_once("\n+++\n")
-                .or_else(|| rest.strip_suffix("\n+++").map(|header| (header, "")))
-        });
-        let Some((header, body)) = parts else {
-            notes.at_line(file, Some(1), "expected a TOML header between two lines of `+++`");
+        let stem = below.parent().and_then(|parent| parent.as_str().strip_suffix(HISTORY));
+        if let Some(stem) = stem {
+            let revision = read_headed::<RevisionMeta>(tree, file, notes);
+            if let Some((meta, source, body)) = revision {
+                let revision = Revision { meta, body, file: tree.absolute(file) };
+                let article = Utf8PathBuf::from(format!("{stem}.md"));
+                histories.entry(article).or_default().push((revision, source));
+            }
             continue;
-        };
-        let Some((meta, source)) = document::read::<ArticleMeta>(file, header, 2, notes) else {
+        }
+        let Some((meta, source, body)) = read_headed::<ArticleMeta>(tree, file, notes) else {
             continue;
         };
         let redirects = meta.redirects.iter().enumerate();
@@ -170,13 +178,92 @@ fn read_articles(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Vec<Artic
                 source.fault(notes, &field, format!("`{title}` already leads to `{other}`"));
             }
         }
-        if body.trim().is_empty() {
-            notes.of_file(file, "the article has no text");
-        }
-        let body = body.trim().to_owned();
-        articles.push(Article { meta, body, file: tree.absolute(file) });
+        let file = tree.absolute(file);
+        articles.push((below.to_owned(), Article { meta, body, file, revisions: Vec::new() }));
     }
-    articles
+    for (below, article) in &mut articles {
+        let history = histories.remove(below).unwrap_or_default();
+        article.revisions = ordered(history, article.meta.date, notes);
+    }
+    for (below, revision) in histories.values().flatten().map(|(it, source)| (&source.file, it)) {
+        let place = below.parent().unwrap_or(below).as_str().trim_end_matches(HISTORY);
+        // An article that could not be read has been noted already.
+        if !tree.has_file(Utf8Path::new(&format!("{place}.md"))) {
+            let day = revision.meta.date;
+            notes.of_file(below, format!("no article `{place}.md` had this revision of {day}"));
+        }
+    }
+    articles.into_iter().map(|(_, article)| article).collect()
+}
+
+/// Reads a Markdown file with its header.
+fn read_headed<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
+    tree: &Tree,
+    file: &Utf8Path,
+    notes: &mut Notes,
+) -> Option<(T, Source, String)> {
+    let text = tree.text(file, notes)?;
+    let parts = text.strip_prefix("+++\n").and_then(|rest| {
+        rest.split_once("\n+++\n").or_else(|| rest.strip_suffix("\n+++").map(|header| (header, "")))
+    });
+    let Some((header, body)) = parts else {
+        notes.at_line(file, Some(1), "expected a TOML header between two lines of `+++`");
+        return None;
+    };
+    let (meta, source) = document::read::<T>(file, header, 2, notes)?;
+    if body.trim().is_empty() {
+        notes.of_file(file, "the article has no text");
+    }
+    Some((meta, source, body.trim().to_owned()))
+}
+
+/// Brings revisions into order; notes those of one day, and those after the article's.
+fn ordered(
+    mut history: Vec<(Revision, Source)>,
+    last: jiff::civil::Date,
+    notes: &mut Notes,
+) -> Vec<Revision> {
+    history.sort_by(|(a, _), (b, _)| (a.meta.date, &a.file).cmp(&(b.meta.date, &b.file)));
+    let mut before: Option<jiff::civil::Date> = None;
+    for (revision, source) in &history {
+        let day = revision.meta.date;
+        if day >= last {
+            let problem = format!("`{day}` is not before `{last}`, the day of the article itself");
+            source.fault(notes, "date", problem);
+        } else if before == Some(day) {
+            source.fault(notes, "date", format!("there is another revision of `{day}`"));
+        }
+        before = Some(day);
+    }
+    history.into_iter().map(|(revision, _)| revision).collect()
+}
+
+/// Notes titles in other languages that lead nowhere. (The article's file is named, not
+/// the line: its source is no longer known when all sites are.)
+fn check_languages(tree: &Tree, sites: &Sites, notes: &mut Notes) {
+    let all = || sites.by_host.values().filter(|site| site.meta.kind == SiteKind::Encyclopedia);
+    for site in all() {
+        for article in &site.articles {
+            for (language, title) in &article.meta.languages {
+                let leads = |other: &Site| {
+                    other.meta.language == *language
+                        && other
+                            .articles
+                            .iter()
+                            .any(|it| it.meta.title == *title || it.meta.redirects.contains(title))
+                };
+                let problem = if *language == site.meta.language {
+                    format!("languages.{}: that is the language of the article", language.name())
+                } else if !all().any(leads) {
+                    let name = language.name();
+                    format!("languages.{name}: no encyclopedia in `{name}` has `{title}`")
+                } else {
+                    continue;
+                };
+                notes.of_file(tree.relative(&article.file), problem);
+            }
+        }
+    }
 }
 
 /// Notes files that nothing would ever serve.

@@ -13,12 +13,13 @@ use serde::Serialize;
 use url::Url;
 use wildgym_tasks::environment::{Article, Site, SiteKind};
 
+use super::Request;
 use super::address::BlockList;
 use super::hermetic::{Hermetic, Host};
 use super::media::{is_text, media_type};
 use super::pages::encoded;
 use super::reply::Reply;
-use super::{Request, search};
+use super::search::{self, Listing};
 use crate::encoding::decode;
 use outline::{Link, Outline};
 
@@ -230,10 +231,10 @@ impl Walk<'_> {
     fn listed(&self, host: &Host, site: &Site) -> BTreeSet<String> {
         let mut site = site.clone();
         site.host.clone_from(&host.name);
-        let computed = host.pages.computed(&host.name);
-        let computed = computed.iter().map(|(path, file)| (path, file));
-        let documents = search::documents(&site, host.pages.files().chain(computed));
-        documents.into_iter().map(|document| document.url).collect()
+        let mut listing = Listing::default();
+        // A file that cannot be read is told of where it is visited.
+        let _ = listing.add(&site, host.files());
+        listing.finish().into_iter().map(|document| document.url).collect()
     }
 
     /// Reads a page: what it says, what it links to, what it lacks.
