@@ -79,6 +79,8 @@ use Change::{Drop, Put, Swap};
 
 const TASK: &str = "tasks/ds-x/task.toml";
 const SOLUTION: &str = "tasks/ds-x/reference/solution.toml";
+/// The tool of the solution's first call.
+const PAGE: &str = "tool = \"scrape\"\n";
 const SITE: &str = "sites/a.example/site.toml";
 const BIAS: &str = "tasks/ds-x/ideal/bias/overlay.toml";
 
@@ -293,6 +295,62 @@ const ROWS: &[(Change, &str)] = &[
     (
         Swap(SOLUTION, "page|length", "page|regex('[0-9')|length"),
         "tasks/ds-x/reference/solution.toml:12: round[1].call[0].arguments.n: `[0-9` is no regular expression: unclosed character class",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"scrape\"\nnavigate = [{ click = \"a\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate: belongs to `browse_url` only",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\n"),
+        "tasks/ds-x/reference/solution.toml:4: round[0].call[0].navigate: missing; expected what to do on the pages, step by step",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = []\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate: expected an array that is not empty, found an empty array",
+    ),
+    (
+        Swap(
+            SOLUTION,
+            PAGE,
+            "tool = \"browse_url\"\nnavigate = [{ clik = \"a\", read = \"page\" }]\n",
+        ),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].clik: unknown field; did you mean `click`?",
+    ),
+    (
+        Swap(
+            SOLUTION,
+            PAGE,
+            "tool = \"browse_url\"\nnavigate = [{ click = \"a\", hover = \"a\" }]\n",
+        ),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0]: expected exactly one of `fill`, `click`, `hover`, `download`, `find`, `visit`, `ask`, `back`, `blank`, `scroll`, `read`",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = [{ fill = \"a\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].text: missing; expected what to put in, or \"\"",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = [{ back = false }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].back: expected true, found false",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = [{ scroll = \"left\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].scroll: expected one of `top`, `bottom`, `up`, `down`, found \"left\"",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = [{ click = \"a\", nth = 0 }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].nth: expected a whole number ≥ 1, found 0",
+    ),
+    (
+        Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = [{ find = \"{{ sum }}\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].find: `sum` is no earlier call; results are known after their round",
+    ),
+    (
+        Swap(
+            SOLUTION,
+            PAGE,
+            "tool = \"browse_url\"\nnavigate = [{ fill = \"a\", text = \"1,482.50\" }]\n",
+        ),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].text: holds the answer (\"1,482.50\"); compute it from results",
     ),
     (Drop("suite.toml"), "ROOT: no suite: expected a folder with `suite.toml`"),
 ];
