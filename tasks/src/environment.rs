@@ -1,6 +1,10 @@
 //! The plain data from which a sandbox is built: environments and sites.
 
+mod field;
+pub mod path;
 mod route;
+pub mod table;
+pub mod templates;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::Language;
 
+pub use field::Given;
 pub use route::{
     Answer, Cookie, Field, FieldKind, Filter, Fits, List, Login, Method, OneRow, Route, SameSite,
     User,

@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::cells::cells;
-use crate::environment::Site;
+use crate::environment::{Answer as RouteAnswer, Site};
 use crate::suite::Suite;
 use crate::task::Task;
 
@@ -74,9 +74,49 @@ fn of_site(
         let places = vec![place(&article.path())];
         all.push(Material { places, texts: vec![text], unread: false });
     }
+    of_routes(site, extract, all);
     for service in &site.meta.services {
         let file = folder.join("sites").join(&site.host).join(&service.table);
         read(vec![place(&service.path)], &file, extract, all);
+    }
+}
+
+/// Adds what routes are made of: the files and tables that each shows, and the texts that
+/// stand in `site.toml`. What a template computes of them is seen by `wildgym web check`.
+fn of_routes(site: &Site, extract: &impl Fn(&Utf8Path) -> Option<String>, all: &mut Vec<Material>) {
+    let place = |path: &str| vec![format!("web:{}{path}", site.host)];
+    let mut shown: std::collections::BTreeSet<&str> = std::collections::BTreeSet::new();
+    for route in &site.meta.routes {
+        let tables = route.row.iter().map(|row| &row.table);
+        let tables = tables.chain(route.list.iter().map(|list| &list.table));
+        for name in tables {
+            shown.insert(name);
+            if let Some(file) = site.meta.tables.get(name) {
+                read(place(&route.path), file, extract, all);
+            }
+        }
+        match &route.answer {
+            RouteAnswer::Template(name) => {
+                if let Some(file) = site.templates.get(name.as_str()) {
+                    read(place(&route.path), file, extract, all);
+                }
+            }
+            RouteAnswer::Download(file) => read(place(&route.path), file, extract, all),
+            RouteAnswer::Redirect(_) | RouteAnswer::Json(_) | RouteAnswer::Text(_) => {}
+        }
+        let texts: Vec<String> =
+            route.inline().into_iter().map(|(_, text)| text.to_owned()).collect();
+        if !texts.is_empty() {
+            all.push(Material { places: place(&route.path), texts, unread: false });
+        }
+    }
+    // A table that only templates name may be shown anywhere on the site.
+    for (_, file) in site.meta.tables.iter().filter(|(name, _)| !shown.contains(name.as_str())) {
+        read(place("/*"), file, extract, all);
+    }
+    for user in site.meta.login.iter().flat_map(|login| &login.users) {
+        let texts = user.data.values().map(ToString::to_string).collect();
+        all.push(Material { places: place("/*"), texts, unread: false });
     }
 }
 

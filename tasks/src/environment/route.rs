@@ -30,7 +30,7 @@ pub struct Route {
     pub answer: Answer,
     /// HTTP status [default: 200, and 303 for a redirect].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 200))]
+    #[schemars(range(min = 200, max = 599))]
     pub status: Option<u16>,
     /// Media type [default: by the name of the file; `text/plain` for `text`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +85,47 @@ pub struct Route {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("items" = {"type": "string", "format": "line"}))]
     pub examples: Vec<String>,
+}
+
+impl Route {
+    /// Returns the templates that stand in the route itself, each with its field.
+    #[must_use]
+    pub fn inline(&self) -> Vec<(String, &str)> {
+        let mut all = Vec::new();
+        match &self.answer {
+            Answer::Redirect(text) => all.push(("redirect".to_owned(), text.as_str())),
+            Answer::Text(text) => all.push(("text".to_owned(), text.as_str())),
+            Answer::Json(value) => texts_of(value, "json", &mut all),
+            Answer::Template(_) | Answer::Download(_) => {}
+        }
+        all.extend(self.filename.iter().map(|text| ("filename".to_owned(), text.as_str())));
+        for (part, map) in [("headers", &self.headers), ("set_cookies", &self.set_cookies)] {
+            all.extend(map.iter().map(|(name, text)| (format!("{part}.{name}"), text.as_str())));
+        }
+        let filters = self.list.iter().flat_map(|list| list.filters.iter().enumerate());
+        all.extend(filters.filter_map(|(at, filter)| {
+            Some((format!("list.filter[{at}].value"), filter.value.as_deref()?))
+        }));
+        all
+    }
+}
+
+/// Collects the texts in a JSON value.
+fn texts_of<'a>(value: &'a Value, field: &str, all: &mut Vec<(String, &'a str)>) {
+    match value {
+        Value::String(text) => all.push((field.to_owned(), text)),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                texts_of(item, &format!("{field}[{at}]"), all);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, item) in fields {
+                texts_of(item, &format!("{field}.{name}"), all);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn get() -> Vec<Method> {

@@ -7,7 +7,7 @@
 
 mod arguments;
 mod expression;
-mod filters;
+pub(crate) mod filters;
 mod navigation;
 mod results;
 mod scan;
@@ -17,7 +17,7 @@ pub use expression::ExpressionError;
 pub(crate) use expression::{Syntax, names_in};
 pub use navigation::{Direction, Extent, NavigationStep, Step, Target};
 pub use results::Results;
-pub(crate) use scan::misuses;
+pub(crate) use scan::{misuses, misuses_in};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
