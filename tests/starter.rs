@@ -19,6 +19,7 @@ use wildgym::store::{
 };
 use wildgym::verdict::Verdict;
 use wildgym_sandbox::Host;
+use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::Runtime;
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
@@ -97,11 +98,13 @@ async fn every_tool_of_a_reference_is_needed() {
     let cache = cache();
     let folder = wildgym_tasks::builtin::unpack("starter", &cache).unwrap();
     let suite = Arc::new(Suite::load(&folder).unwrap());
-    let host = Arc::new(Host {
-        scratch: Scratch::create(&root).unwrap(),
-        workers: Workers::new(env!("CARGO_BIN_EXE_wildgym").into(), 2),
-        code: Some(Arc::new(Runtime::load(&cache.join("code")).unwrap())),
-    });
+    let scratch = Scratch::create(&root).unwrap();
+    let program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_wildgym"));
+    let no_browser = Err("the reference agent opens no page".to_owned());
+    let settings = BrowserSettings::new(no_browser, program.clone(), scratch.path().to_owned());
+    let runtime = Arc::new(Runtime::load(&cache.join("code")).unwrap());
+    let workers = Workers::new(program, 2);
+    let host = Arc::new(Host::new(Browsers::new(settings), scratch, workers, Some(runtime)));
     let catalog = Arc::new(Catalog::all().unwrap());
     let (store, _lock, config) = Store::create(&root.join("run"), |_| Ok(config())).unwrap();
     let (_stopper, mut stop) = Stopper::new();

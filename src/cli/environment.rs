@@ -19,6 +19,9 @@ pub(super) const PRICES: &str = "WILDGYM_PRICES";
 /// Model that judges, unless `--judge-model` names one.
 pub(super) const JUDGE_MODEL: &str = "WILDGYM_JUDGE_MODEL";
 
+/// The browser: a Chromium, in place of the one that is found in `PATH`.
+pub(super) const CHROMIUM: &str = "WILDGYM_CHROMIUM";
+
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";
 

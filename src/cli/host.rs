@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use wildgym_sandbox::Host;
+use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::{Runtime, RuntimeError};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
 use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
-use super::{Failure, environment};
+use super::{Failure, chromium, environment};
 use crate::runner::Gym;
 
 /// A suite and how it was named.
@@ -69,7 +70,10 @@ pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::usage(format!("cannot find the program itself: {error}")))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(Arc::new(Host { scratch, workers: Workers::new(program, cores), code }))
+    let settings =
+        BrowserSettings::new(chromium::find(), program.clone(), scratch.path().to_owned());
+    let browsers = Browsers::new(settings);
+    Ok(Arc::new(Host::new(browsers, scratch, Workers::new(program, cores), code)))
 }
 
 /// Opens a suite's gym, with everything that a trial needs.

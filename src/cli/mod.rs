@@ -5,10 +5,12 @@
 //! arguments, whose doc comments are the help, and what it does.
 
 mod cassette;
+mod chromium;
 mod environment;
 mod failure;
 mod host;
 mod judging;
+mod keeper;
 mod progress;
 mod start;
 
@@ -62,6 +64,7 @@ enum Command {
     Setup(setup::SetupArgs),
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
+    Keeper(keeper::KeeperArgs),
 }
 
 /// Runs the program with the arguments it was started with.
@@ -84,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Setup(args) => setup::run(args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Keeper(args) => keeper::run(&args),
     };
     let done = match LOST_DATA.get() {
         Some(error) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::web::{Hermetic, Web};
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
@@ -184,10 +185,13 @@ fn toolbox(args: &CallArgs) -> Result<Toolbox, Failure> {
         })?,
         None => Workspace::create(&host.scratch, Quota::default()),
     };
+    let (workspace, web) = (Arc::new(workspace), Web::hermetic(Arc::new(web), Vec::new()));
+    let browser = Browser::new(host.browsers.clone(), web.clone(), Arc::clone(&workspace), true);
     let sandbox = Sandbox {
         host,
         workspace,
-        web: Some(Web::hermetic(Arc::new(web), Vec::new())),
+        web: Some(web),
+        browser: Some(browser),
         clock: Clock::starting_at(args.now),
         seed: Seed::of_run(args.seed),
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
+use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::web::{Hermetic, HermeticError, Web};
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
@@ -115,12 +116,18 @@ impl Gym {
             variant: trial.variant.clone(),
             reason: error.to_string(),
         })?;
-        let workspace = Workspace::create(&self.host.scratch, Quota::default());
+        let workspace = Arc::new(Workspace::create(&self.host.scratch, Quota::default()));
         fill(&workspace, &given.files)?;
+        let web = self.web(task);
+        let browser = web.as_ref().map(|web| {
+            let browsers = self.host.browsers.clone();
+            Browser::new(browsers, web.clone(), Arc::clone(&workspace), true)
+        });
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),
             workspace,
-            web: self.web(task),
+            web,
+            browser,
             clock: Clock::starting_at(task.meta.now),
             seed: seed_of(run_seed, trial),
         });

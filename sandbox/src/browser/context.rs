@@ -1,0 +1,314 @@
+//! A context of the browser, and the browser as one attempt holds it.
+//!
+//! A context has cookies, storage, cache and connections of its own, and one way out:
+//! its proxy. It is opened at the first action and holds a place in the pool until it
+//! is closed. Whatever ends the browser while it is open makes it lost, for good: what
+//! the pages held is gone, so the attempt cannot go on as if nothing had been.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use chromiumoxide::Page;
+use chromiumoxide::cdp::browser_protocol::browser::{
+    BrowserContextId, SetDownloadBehaviorBehavior, SetDownloadBehaviorParams,
+};
+use chromiumoxide::cdp::browser_protocol::target::{
+    CreateBrowserContextParams, CreateTargetParams, SetAutoAttachParams,
+};
+use chromiumoxide::error::CdpError;
+use jiff::Timestamp;
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit};
+use tokio::task::JoinHandle;
+
+use super::flags::{BYPASS, PROXY_HOST};
+use super::launch::Running;
+use super::pool::release;
+use super::proxy::Proxy;
+use super::{Action, BrowserError, Browsers, Observation, Video, Visit};
+use crate::web::Web;
+use crate::workspace::Workspace;
+
+/// How long a browser may take to open a context and its first page.
+const OPENING: Duration = Duration::from_secs(60);
+
+/// How long it may take to close one.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// An attempt's own browser. A clone is the same one.
+///
+/// Nothing is opened until it is used; from then on it holds a place in the pool until
+/// it is closed or the last clone is dropped.
+#[derive(Debug, Clone)]
+pub struct Browser(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    browsers: Browsers,
+    web: Web,
+    workspace: Arc<Workspace>,
+    logical: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// Not used yet, or closed.
+    #[default]
+    Closed,
+    Open(Box<Context>),
+    /// Why it cannot be used any more.
+    Lost(String),
+}
+
+/// An open context.
+#[derive(Debug)]
+struct Context {
+    proxy: Proxy,
+    held: Held,
+}
+
+impl Browser {
+    /// Prepares the browser of an attempt: its pages come from `web`, what is uploaded
+    /// and downloaded from and to `workspace`; with `logical` its pages see the logical
+    /// time of the call, else the real one.
+    #[must_use]
+    pub fn new(browsers: Browsers, web: Web, workspace: Arc<Workspace>, logical: bool) -> Self {
+        let state = Mutex::default();
+        Self(Arc::new(Inner { browsers, web, workspace, logical, state }))
+    }
+
+    /// Waits for a place in the pool, first come first served, and opens the context.
+    /// What waits here is not the agent's working time.
+    pub async fn ready(&self) -> Result<(), BrowserError> {
+        self.open(Timestamp::UNIX_EPOCH).await.map(drop)
+    }
+
+    /// Does an action and tells what the page looks like then.
+    pub async fn act(
+        &self,
+        action: &Action,
+        visit: Visit<'_>,
+    ) -> Result<Observation, BrowserError> {
+        let _ = self.open(visit.now).await?;
+        Err(BrowserError::Missing(format!("{action:?} {visit:?} {:?}", self.0.logical)))
+    }
+
+    /// Tells what the page looks like.
+    pub async fn observe(&self, visit: Visit<'_>) -> Result<Observation, BrowserError> {
+        self.ready().await?;
+        Err(BrowserError::Missing(format!("{visit:?} {:?}", self.0.workspace)))
+    }
+
+    /// Returns the window as PNG, the elements in it marked with their ids.
+    pub async fn picture(&self, visit: Visit<'_>) -> Result<Vec<u8>, BrowserError> {
+        self.ready().await?;
+        Err(BrowserError::Missing(format!("{visit:?}")))
+    }
+
+    /// Returns at most `frames` pictures, evenly spread, out of the page's video.
+    pub async fn video(&self, visit: Visit<'_>, frames: usize) -> Result<Video, BrowserError> {
+        self.ready().await?;
+        Err(BrowserError::Missing(format!("{visit:?} {frames}")))
+    }
+
+    /// Opens an empty page beside those that actions work on, to be driven by hand: for
+    /// tests and benchmarks of the isolation itself, never for a tool.
+    pub async fn page_by_hand(&self, visit: Visit<'_>) -> Result<Page, BrowserError> {
+        let mut state = self.open(visit.now).await?;
+        let context = opened(&mut state)?;
+        let page = context.page();
+        let page = context.held.running.until_end(page).await.map_err(BrowserError::Lost)?;
+        page.map_err(|error| BrowserError::Refused(error.to_string()))
+    }
+
+    /// Tells a call what pages sent since the last one was told.
+    pub async fn tell(&self, visit: Visit<'_>) {
+        if let State::Open(context) = &*self.0.state.lock().await {
+            context.proxy.tell(visit.log);
+        }
+    }
+
+    /// Closes all pages, forgets cookies and storage, and gives the place back. A later
+    /// action starts anew; what is lost stays lost.
+    pub async fn close(&self) {
+        let mut state = self.0.state.lock().await;
+        if let State::Open(_) = &*state
+            && let State::Open(context) = std::mem::take(&mut *state)
+        {
+            let Context { proxy, mut held } = *context;
+            if let Some(giving_back) = held.give_back() {
+                let _ = giving_back.await;
+            }
+            drop(proxy);
+        }
+    }
+
+    /// Returns the state, opened.
+    async fn open(&self, now: Timestamp) -> Result<MutexGuard<'_, State>, BrowserError> {
+        let mut state = self.0.state.lock().await;
+        let ended = match &*state {
+            State::Lost(why) => return Err(BrowserError::Lost(why.clone())),
+            State::Closed => None,
+            State::Open(context) => match context.held.running.ended() {
+                Some(why) => Some((Arc::clone(&context.held.running), why)),
+                None => {
+                    context.proxy.set_now(now);
+                    return Ok(state);
+                }
+            },
+        };
+        if let Some((running, why)) = ended {
+            *state = State::Lost(why.clone());
+            self.0.browsers.ended(&running, &why).await;
+            release(Some(running));
+            return Err(BrowserError::Lost(why));
+        }
+        let place = self.0.browsers.place().await?;
+        let context = self.begin(now, place).await?;
+        *state = State::Open(Box::new(context));
+        Ok(state)
+    }
+
+    /// Opens a context. Nothing is lost if the browser dies meanwhile: another is asked.
+    async fn begin(
+        &self,
+        now: Timestamp,
+        mut place: OwnedSemaphorePermit,
+    ) -> Result<Context, BrowserError> {
+        loop {
+            let running = self.0.browsers.running().await?;
+            let opening = Context::open(&running, self.0.web.clone(), now, place);
+            let opening = tokio::time::timeout(OPENING, opening);
+            let why = match running.until_end(opening).await {
+                Ok(Ok(Ok(context))) => return Ok(context),
+                Ok(Ok(Err(error))) => format!("it opens no context: {error}"),
+                Ok(Err(_)) => format!("it opened no context within {} s", OPENING.as_secs()),
+                Err(why) => why,
+            };
+            running.give_up(&why);
+            self.0.browsers.ended(&running, &why).await;
+            place = self.0.browsers.place().await?;
+        }
+    }
+}
+
+/// Returns the context of an opened state.
+fn opened(state: &mut State) -> Result<&mut Context, BrowserError> {
+    match state {
+        State::Open(context) => Ok(context),
+        State::Closed | State::Lost(_) => Err(BrowserError::Lost("it was closed".to_owned())),
+    }
+}
+
+impl Context {
+    async fn open(
+        running: &Arc<Running>,
+        web: Web,
+        now: Timestamp,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Self, CdpError> {
+        let (authority, tree) = (Arc::clone(&running.authority), Arc::clone(&running.tree));
+        let proxy = Proxy::open(web, now, authority, tree).await?;
+        let holding = Held::open(Arc::clone(running), proxy.port(), place);
+        // In a task of its own, so that who asks may go away and nothing stays open.
+        let held = tokio::spawn(holding).await.map_err(|error| CdpError::msg(error.to_string()))??;
+        held.stage_downloads().await?;
+        Ok(Self { proxy, held })
+    }
+
+    /// Makes an empty page.
+    async fn page(&self) -> Result<Page, CdpError> {
+        let running = &self.held.running;
+        let _turn = running.making.acquire().await;
+        let params = CreateTargetParams::builder()
+            .url("about:blank")
+            .browser_context_id(self.held.id.clone())
+            .build()
+            .map_err(CdpError::msg)?;
+        let page = running.browser.new_page(params).await?;
+        unwatched(&page).await?;
+        Ok(page)
+    }
+}
+
+/// What is taken of the browser. Dropping it gives it back, in the background.
+#[derive(Debug)]
+struct Held {
+    running: Arc<Running>,
+    id: BrowserContextId,
+    downloads: Utf8PathBuf,
+    /// None once it is being given back.
+    place: Option<OwnedSemaphorePermit>,
+    runtime: Handle,
+}
+
+impl Held {
+    /// Opens a context whose only way out is the proxy on that port.
+    async fn open(
+        running: Arc<Running>,
+        port: u16,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Self, CdpError> {
+        let downloads = running.downloads(running.count());
+        tokio::fs::create_dir(&downloads).await?;
+        let params = CreateBrowserContextParams::builder()
+            .proxy_server(format!("http://{PROXY_HOST}:{port}"))
+            .proxy_bypass_list(BYPASS)
+            .dispose_on_detach(true)
+            .build();
+        let id = running.browser.create_browser_context(params).await?;
+        Ok(Self { running, id, downloads, place: Some(place), runtime: Handle::current() })
+    }
+
+    /// Lets downloads go to a directory of the context's own, under names of the
+    /// browser's making.
+    async fn stage_downloads(&self) -> Result<(), CdpError> {
+        let params = SetDownloadBehaviorParams::builder()
+            .behavior(SetDownloadBehaviorBehavior::AllowAndName)
+            .browser_context_id(self.id.clone())
+            .download_path(self.downloads.as_str())
+            .events_enabled(true)
+            .build()
+            .map_err(CdpError::msg)?;
+        self.running.browser.execute(params).await.map(drop)
+    }
+
+    /// Starts to give everything back; a browser that does not close a context in time
+    /// is given up.
+    fn give_back(&mut self) -> Option<JoinHandle<()>> {
+        let place = self.place.take()?;
+        let (running, id) = (Arc::clone(&self.running), self.id.clone());
+        let downloads = self.downloads.clone();
+        Some(self.runtime.spawn(async move {
+            let disposing = running.browser.dispose_browser_context(id);
+            let disposing = tokio::time::timeout(CLOSING, disposing);
+            if let Ok(Err(_)) = running.until_end(disposing).await {
+                running.give_up("it did not close a context");
+            }
+            let _ = tokio::fs::remove_dir_all(downloads).await;
+            // Possibly the last handle to a browser that was replaced.
+            let _ = tokio::task::spawn_blocking(move || drop(running)).await;
+            drop(place);
+        }))
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        drop(self.give_back());
+    }
+}
+
+/// Lets the workers of a page start at once. chromiumoxide has each of them wait for a
+/// debugger, and one service worker in eight waits for ever.
+pub(super) async fn unwatched(page: &Page) -> Result<(), CdpError> {
+    let params = SetAutoAttachParams::builder()
+        .auto_attach(false)
+        .wait_for_debugger_on_start(false)
+        .flatten(true)
+        .build()
+        .map_err(CdpError::msg)?;
+    page.execute(params).await.map(drop)
+}
