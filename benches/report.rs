@@ -136,7 +136,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
         request_seconds: 600,
         extra: serde_json::Map::new(),
     };
-    let condition = Condition { agent: "react".to_owned(), model: Some(model) };
+    let condition = Condition { model: Some(model), ..Condition::of("react") };
     RunConfig {
         format: FORMAT,
         wildgym: env!("CARGO_PKG_VERSION").to_owned(),
@@ -188,6 +188,9 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         transcript.append(&Record::Model(ModelRecord {
             round,
             role: "agent".to_owned(),
+            call: None,
+            purpose: None,
+            asked: None,
             request: "0".repeat(64),
             reply: Body::Inline("{\"choices\":[]} ".repeat(40)),
             status: 200,
@@ -223,6 +226,7 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         rounds: 4 + chance % 20,
         calls: 3,
         usage,
+        tool_usage: Usage::default(),
         clock: Timestamp::UNIX_EPOCH,
         files: (0..5).map(file).collect(),
         t: Times { model_ms: 700, tools_ms: 150, ..t },

@@ -164,11 +164,7 @@ fn config() -> RunConfig {
             seed: 0,
             attempts: 1,
         },
-        conditions: [(
-            "broken".to_owned(),
-            Condition { agent: "reference".to_owned(), model: None },
-        )]
-        .into(),
+        conditions: [("broken".to_owned(), Condition::of("reference"))].into(),
         limits: Limits { rounds: Some(100), tokens: None, seconds: Some(600) },
         bounds: BoundsConfig { seconds: 180, bytes: 32 << 10 },
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },

@@ -13,6 +13,7 @@ mod judging;
 mod keeper;
 mod progress;
 mod start;
+mod tool_model;
 
 mod ablate;
 mod agreement;

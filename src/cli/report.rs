@@ -243,6 +243,10 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
             Some((name.clone(), condition.model.as_ref()?.name.clone()))
         })
         .collect();
+    let of_tools = |(name, condition): (&String, &crate::store::Condition)| {
+        Some((name.clone(), condition.tool_model.as_ref()?.name.clone()))
+    };
+    let tool_models = config.conditions.iter().filter_map(of_tools).collect();
     let names: Vec<&str> = models.values().map(String::as_str).collect();
     RunLabel {
         run: store.root().to_string(),
@@ -255,6 +259,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         agent: agents.join(", "),
         model: (!names.is_empty()).then(|| names.join(", ")),
         models,
+        tool_models,
         judge: config.judge.name.clone(),
         other_judge: false,
         k: config.plan.k,
@@ -326,6 +331,7 @@ fn attempt(stored: &Stored) -> AttemptView {
         rounds: end.map_or(0, |end| end.rounds),
         calls: end.map_or(0, |end| end.calls),
         usage: end.map(|end| end.usage).unwrap_or_default(),
+        tool_usage: end.map(|end| end.tool_usage).unwrap_or_default(),
         working_ms: end.map_or(0, |end| end.t.took_ms),
         model_ms: end.map_or(0, |end| end.t.model_ms),
         tools_ms: end.map_or(0, |end| end.t.tools_ms),

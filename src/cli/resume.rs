@@ -9,6 +9,7 @@ use super::cassette::{self, CassetteArgs};
 use super::host::{open_gym, open_suite};
 use super::judging::{self, MovedArgs};
 use super::start::{self, Job, Shown};
+use super::tool_model::ToolMovedArgs;
 use super::{Code, Failure};
 use crate::store::{ModelConfig, Store};
 
@@ -42,6 +43,9 @@ pub(super) struct ResumeArgs {
     request_seconds: Option<u64>,
 
     #[command(flatten)]
+    tools: ToolMovedArgs,
+
+    #[command(flatten)]
     judge: MovedArgs,
 
     #[command(flatten)]
@@ -60,6 +64,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     for model in config.conditions.values_mut().filter_map(|condition| condition.model.as_mut()) {
         args.move_model(model);
     }
+    config.conditions.values_mut().try_for_each(|one| args.tools.apply(one))?;
     args.judge.apply(&mut config.judge)?;
     let lock = store.lock()?;
     let opened = open_suite(&config.suite.source)?;
@@ -75,8 +80,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let gym = open_gym(&opened.suite)?;
-    let names: Vec<&str> = gym.catalog.iter().map(|entry| entry.tool.name()).collect();
-    if names != config.tools.names
+    if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {
         return Err(Failure::usage(

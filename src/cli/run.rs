@@ -13,6 +13,7 @@ use super::cassette::{self, CassetteArgs};
 use super::host::{Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::start::{self, Shown};
+use super::tool_model::ToolModelArgs;
 use super::{Code, Failure, environment};
 use crate::judge::stages;
 use crate::record::FORMAT;
@@ -74,6 +75,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     model: ModelArgs,
+
+    #[command(flatten)]
+    tools: ToolModelArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -230,7 +234,7 @@ pub(super) fn begin(
     tasks: Vec<String>,
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
-    let agent = agent(args)?;
+    let agent = args.tools.apply(agent(args)?)?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
@@ -325,7 +329,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
     };
     if name != AgentName::React {
         return match &args.model.model {
-            None => Ok((word.to_owned(), Condition { agent: word.to_owned(), model: None })),
+            None => Ok((word.to_owned(), Condition::of(word))),
             Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
                 .hint("leave out `--model`, or take `--agent react`")),
         };
@@ -335,7 +339,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
             .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
     };
     let label = format!("{word}-{}", plain(&model.name));
-    Ok((label, Condition { agent: word.to_owned(), model: Some(model) }))
+    Ok((label, Condition { model: Some(model), ..Condition::of(word) }))
 }
 
 /// Makes a folder name of a model's name.
@@ -405,7 +409,7 @@ fn config(
         },
         bounds: BoundsConfig { seconds: args.limits.call_seconds, bytes: args.limits.call_bytes },
         tools: ToolsRef {
-            names: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
+            names: gym.catalog.names(),
             schemas: blobs.put_json(gym.schemas.as_ref())?,
         },
         judge,

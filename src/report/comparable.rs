@@ -10,6 +10,7 @@ use std::fmt::{Debug, Display};
 
 use serde_json::Value;
 use wildgym_tasks::Variant;
+use wildgym_tasks::environment::BrowserMode;
 
 use super::sanitize::one_line;
 use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, TaskData};
@@ -66,6 +67,8 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("agent", differ("agent", &a.condition.agent, &b.condition.agent)),
         ("model", differ("model", &model(a), &model(b))),
         ("settings", settings(a, b)),
+        ("tool-model", tool_model(a, b)),
+        ("browser", differ("how pages are offered", browser(a), browser(b))),
         ("tasks", only("tasks", &of_a.plan.tasks, &of_b.plan.tasks)),
         ("variants", only("variants", &variants(of_a), &variants(of_b))),
         ("k", differ("trials a task", &of_a.plan.k, &of_b.plan.k)),
@@ -226,6 +229,23 @@ fn tools(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
 
 fn model(side: &Pinned<'_>) -> String {
     side.condition.model.as_ref().map_or_else(|| "none".to_owned(), |model| model.name.clone())
+}
+
+/// Who answers tools, and whether it sees pictures.
+fn tool_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
+    let name = |side: &Pinned<'_>| {
+        side.condition.tool_model.as_ref().map_or_else(|| model(side), |model| model.name.clone())
+    };
+    let own = |side: &Pinned<'_>| side.condition.tool_model.is_none();
+    let pictures = |side: &Pinned<'_>| if side.condition.text_only { "no" } else { "yes" };
+    // That the agents' own models differ is said already.
+    let both_own = own(a) && own(b);
+    let named = if both_own { Vec::new() } else { differ("model of tools", &name(a), &name(b)) };
+    [named, differ("pictures for the model of tools", pictures(a), pictures(b))].concat()
+}
+
+fn browser<'a>(side: &Pinned<'a>) -> &'a str {
+    side.condition.browser.map_or("as tasks say", BrowserMode::name)
 }
 
 /// Settings of the models, where both sides have one.

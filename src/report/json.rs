@@ -58,6 +58,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
     }
+    if !label.tool_models.is_empty() {
+        report["label"]["tool_models"] = json!(label.tool_models);
+    }
     if view.mixes_variants() {
         report["label"]["several_variants"] = json!(POOLED);
     }

@@ -38,6 +38,8 @@ pub struct RunLabel {
     pub model: Option<String>,
     /// Name of the model by condition, where there is one.
     pub models: BTreeMap<String, String>,
+    /// Name of the model that answers tools by condition, where it is not the agent's.
+    pub tool_models: BTreeMap<String, String>,
     /// Name of the judge; `exact` is the one without a model.
     pub judge: String,
     /// Whether that is another judge than the one that the run was started with, which is
@@ -123,6 +125,8 @@ pub struct AttemptView {
     pub calls: u32,
     /// Tokens.
     pub usage: Usage,
+    /// Those of them that tools used.
+    pub tool_usage: Usage,
     /// Working time in milliseconds.
     pub working_ms: u64,
     /// The part of it that went into waiting for the model.

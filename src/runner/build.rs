@@ -11,13 +11,13 @@ use wildgym_sandbox::web::{Hermetic, HermeticError, Web};
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
 use wildgym_sandbox::{Clock, Host, Sandbox};
-use wildgym_tasks::environment::WebKind;
+use wildgym_tasks::environment::{BrowserMode, WebKind};
 use wildgym_tasks::{Suite, Task, Variant};
-use wildgym_toolbox::{Bounds, Catalog, Interceptor, Toolbox, schema};
+use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 
 use crate::agent::Request;
 use crate::record::TrialId;
-use crate::store::BoundsConfig;
+use crate::store::RunConfig;
 
 use super::plan::seed_of;
 
@@ -54,10 +54,14 @@ pub struct Gym {
     pub host: Arc<Host>,
     /// The suite.
     pub suite: Arc<Suite>,
-    /// The tools.
+    /// All tools.
     pub catalog: Arc<Catalog>,
     /// Their schemas in `OpenAI` form.
     pub schemas: Arc<Vec<Value>>,
+    /// What of them is offered where pages are offered by `browse_url`.
+    delegated: Offer,
+    /// What of them is offered where pages are offered by page actions.
+    direct: Offer,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
     hermetic: Option<Arc<Hermetic>>,
@@ -66,6 +70,22 @@ pub struct Gym {
 impl std::fmt::Debug for Gym {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gym").field("suite", &self.suite.meta.name).finish_non_exhaustive()
+    }
+}
+
+/// The tools that agents are offered.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// The tools.
+    pub catalog: Arc<Catalog>,
+    /// Their schemas in `OpenAI` form.
+    pub schemas: Arc<Vec<Value>>,
+}
+
+impl Offer {
+    fn of(catalog: Arc<Catalog>) -> Self {
+        let schemas = Arc::new(catalog.iter().map(schema::openai).collect());
+        Self { catalog, schemas }
     }
 }
 
@@ -94,8 +114,27 @@ impl Gym {
         } else {
             Some(Arc::new(Hermetic::open(&suite.sites, cache)?))
         };
-        let schemas = Arc::new(catalog.iter().map(schema::openai).collect::<Vec<_>>());
-        Ok(Self { host, suite, catalog, schemas, interceptors, hermetic })
+        let delegated = Offer::of(Arc::new(catalog.offered(BrowserMode::Delegated)));
+        let direct = Offer::of(Arc::new(catalog.offered(BrowserMode::Direct)));
+        let Offer { catalog, schemas } = Offer::of(catalog);
+        Ok(Self { host, suite, catalog, schemas, delegated, direct, interceptors, hermetic })
+    }
+
+    /// Returns how pages are offered at a task: as `browser` says, which is the condition's
+    /// word, else as the task does.
+    #[must_use]
+    pub fn mode(&self, task: &str, browser: Option<BrowserMode>) -> BrowserMode {
+        let own = || self.suite.tasks.get(task).and_then(|task| task.meta.environment.browser);
+        browser.or_else(own).unwrap_or_default()
+    }
+
+    /// Returns the tools that agents are offered.
+    #[must_use]
+    pub fn offer(&self, mode: BrowserMode) -> &Offer {
+        match mode {
+            BrowserMode::Delegated => &self.delegated,
+            BrowserMode::Direct => &self.direct,
+        }
     }
 
     /// Returns the task of a trial.
@@ -103,12 +142,14 @@ impl Gym {
         self.suite.tasks.get(id).ok_or_else(|| BuildError::NoTask(id.to_owned()))
     }
 
-    /// Makes the sandbox of a trial, with its attachments in place.
+    /// Makes the sandbox of a trial, with its attachments in place. `mode` is how
+    /// pages are offered, and `ask` answers the questions of tools.
     pub fn build(
         &self,
         trial: &TrialId,
-        run_seed: u64,
-        bounds: &BoundsConfig,
+        config: &RunConfig,
+        mode: BrowserMode,
+        ask: Option<Arc<dyn Ask>>,
     ) -> Result<Built, BuildError> {
         let task = self.task(&trial.task)?;
         let given = task.given(&trial.variant).map_err(|error| BuildError::Variant {
@@ -129,16 +170,19 @@ impl Gym {
             web,
             browser,
             clock: Clock::starting_at(task.meta.now),
-            seed: seed_of(run_seed, trial),
+            seed: seed_of(config.plan.seed, trial),
         });
         let work = Arc::new(WorkClock::default());
-        let toolbox = Arc::new(Toolbox::new(
+        let bounds = &config.bounds;
+        let offer = self.offer(mode);
+        let toolbox = Toolbox::new(
             sandbox,
-            Arc::clone(&self.catalog),
+            Arc::clone(&offer.catalog),
             self.interceptors.clone(),
             Bounds { time: Duration::from_secs(bounds.seconds), text: bounds.bytes },
             Arc::clone(&work),
-        ));
+        );
+        let toolbox = Arc::new(toolbox.answered_by(ask));
         let request = Request {
             instruction: given.instruction,
             attachments: given.files.keys().map(ToString::to_string).collect(),

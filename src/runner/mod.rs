@@ -13,7 +13,7 @@ mod judging;
 mod plan;
 
 pub use batch::{Batch, MakeAgent, Summary, run};
-pub use build::{BuildError, Gym};
+pub use build::{BuildError, Gym, Offer};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};

@@ -27,6 +27,33 @@ pub struct Environment {
     /// The network as the trial sees it; without it there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<WebKind>,
+    /// How pages are offered [default: `delegated`]; a run may choose another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<BrowserMode>,
+}
+
+/// How an agent gets at pages that need a browser.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum BrowserMode {
+    /// By `browse_url`, whose navigator acts on the pages.
+    #[default]
+    Delegated,
+    /// By the page actions as tools of its own.
+    Direct,
+}
+
+impl BrowserMode {
+    /// Returns the name by which files and flags know it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delegated => "delegated",
+            Self::Direct => "direct",
+        }
+    }
 }
 
 /// Which network a trial sees.

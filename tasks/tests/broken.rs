@@ -302,7 +302,7 @@ const ROWS: &[(Change, &str)] = &[
     ),
     (
         Swap(SOLUTION, PAGE, "tool = \"browse_url\"\n"),
-        "tasks/ds-x/reference/solution.toml:4: round[0].call[0].navigate: missing; expected what to do on the pages, step by step",
+        "tasks/ds-x/reference/solution.toml:3: round[0].call[0].navigate: missing; expected what to do on the pages, step by step",
     ),
     (
         Swap(SOLUTION, PAGE, "tool = \"browse_url\"\nnavigate = []\n"),

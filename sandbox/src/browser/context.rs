@@ -10,9 +10,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use chromiumoxide::Page;
-use chromiumoxide::cdp::browser_protocol::browser::{
-    BrowserContextId, SetDownloadBehaviorBehavior, SetDownloadBehaviorParams,
-};
+use chromiumoxide::cdp::browser_protocol::browser::BrowserContextId;
 use chromiumoxide::cdp::browser_protocol::target::{
     CreateBrowserContextParams, CreateTargetParams, SetAutoAttachParams,
 };
@@ -26,7 +24,7 @@ use super::flags::{BYPASS, PROXY_HOST};
 use super::launch::Running;
 use super::pool::release;
 use super::proxy::Proxy;
-use super::{Action, BrowserError, Browsers, Observation, Video, Visit};
+use super::{Action, BrowserError, Browsers, Observation, Session, SessionOptions, Video, Visit};
 use crate::web::Web;
 use crate::workspace::Workspace;
 
@@ -65,6 +63,8 @@ enum State {
 /// An open context.
 #[derive(Debug)]
 struct Context {
+    /// Its pages.
+    session: Session,
     proxy: Proxy,
     held: Held,
 }
@@ -91,26 +91,24 @@ impl Browser {
         action: &Action,
         visit: Visit<'_>,
     ) -> Result<Observation, BrowserError> {
-        let _ = self.open(visit.now).await?;
-        Err(BrowserError::Missing(format!("{action:?} {visit:?} {:?}", self.0.logical)))
+        let workspace = &self.0.workspace;
+        self.visit(visit, async |session| session.act(action, visit.now, workspace).await).await
     }
 
     /// Tells what the page looks like.
     pub async fn observe(&self, visit: Visit<'_>) -> Result<Observation, BrowserError> {
-        self.ready().await?;
-        Err(BrowserError::Missing(format!("{visit:?} {:?}", self.0.workspace)))
+        let workspace = &self.0.workspace;
+        self.visit(visit, async |session| session.observe(visit.now, workspace).await).await
     }
 
     /// Returns the window as PNG, the elements in it marked with their ids.
     pub async fn picture(&self, visit: Visit<'_>) -> Result<Vec<u8>, BrowserError> {
-        self.ready().await?;
-        Err(BrowserError::Missing(format!("{visit:?}")))
+        self.visit(visit, async |session| session.picture().await).await
     }
 
     /// Returns at most `frames` pictures, evenly spread, out of the page's video.
     pub async fn video(&self, visit: Visit<'_>, frames: usize) -> Result<Video, BrowserError> {
-        self.ready().await?;
-        Err(BrowserError::Missing(format!("{visit:?} {frames}")))
+        self.visit(visit, async |session| session.video(frames).await).await
     }
 
     /// Opens an empty page beside those that actions work on, to be driven by hand: for
@@ -137,12 +135,52 @@ impl Browser {
         if let State::Open(_) = &*state
             && let State::Open(context) = std::mem::take(&mut *state)
         {
-            let Context { proxy, mut held } = *context;
+            let Context { session, proxy, mut held } = *context;
+            drop(session);
             if let Some(giving_back) = held.give_back() {
                 let _ = giving_back.await;
             }
             drop(proxy);
         }
+    }
+
+    /// Does something with the pages, and tells the call what they sent.
+    async fn visit<T>(
+        &self,
+        visit: Visit<'_>,
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, BrowserError>,
+    ) -> Result<T, BrowserError> {
+        let mut state = self.open(visit.now).await?;
+        let context = opened(&mut state)?;
+        let running = Arc::clone(&context.held.running);
+        let done = running.until_end(work(&mut context.session)).await;
+        context.proxy.tell(visit.log);
+        let why = match (running.ended(), done) {
+            // First: what follows from the end looks like all sorts of failures.
+            (Some(why), _) | (None, Err(why)) => why,
+            (None, Ok(Ok(value))) => {
+                self.0.browsers.was_of_use();
+                return Ok(value);
+            }
+            (None, Ok(Err(BrowserError::Lost(why)))) => why,
+            (None, Ok(Err(error @ (BrowserError::Refused(_) | BrowserError::Missing(_))))) => {
+                return Err(error);
+            }
+        };
+        Err(self.lose(&mut state, why).await)
+    }
+
+    /// Ends what is open, for good.
+    async fn lose(&self, state: &mut State, why: String) -> BrowserError {
+        if let State::Open(context) = std::mem::replace(state, State::Lost(why.clone())) {
+            let running = Arc::clone(&context.held.running);
+            drop(context);
+            if running.ended().is_some() {
+                self.0.browsers.ended(&running, &why).await;
+            }
+            release(Some(running));
+        }
+        BrowserError::Lost(why)
     }
 
     /// Returns the state, opened.
@@ -151,19 +189,16 @@ impl Browser {
         let ended = match &*state {
             State::Lost(why) => return Err(BrowserError::Lost(why.clone())),
             State::Closed => None,
-            State::Open(context) => match context.held.running.ended() {
-                Some(why) => Some((Arc::clone(&context.held.running), why)),
-                None => {
-                    context.proxy.set_now(now);
-                    return Ok(state);
+            State::Open(context) => {
+                context.proxy.set_now(now);
+                match context.held.running.ended() {
+                    None => return Ok(state),
+                    ended => ended,
                 }
-            },
+            }
         };
-        if let Some((running, why)) = ended {
-            *state = State::Lost(why.clone());
-            self.0.browsers.ended(&running, &why).await;
-            release(Some(running));
-            return Err(BrowserError::Lost(why));
+        if let Some(why) = ended {
+            return Err(self.lose(&mut state, why).await);
         }
         let place = self.0.browsers.place().await?;
         let context = self.begin(now, place).await?;
@@ -179,7 +214,8 @@ impl Browser {
     ) -> Result<Context, BrowserError> {
         loop {
             let running = self.0.browsers.running().await?;
-            let opening = Context::open(&running, self.0.web.clone(), now, place);
+            let clock = self.0.logical.then_some(now);
+            let opening = Context::open(&running, self.0.web.clone(), now, clock, place);
             let opening = tokio::time::timeout(OPENING, opening);
             let why = match running.until_end(opening).await {
                 Ok(Ok(Ok(context))) => return Ok(context),
@@ -207,15 +243,24 @@ impl Context {
         running: &Arc<Running>,
         web: Web,
         now: Timestamp,
+        clock: Option<Timestamp>,
         place: OwnedSemaphorePermit,
-    ) -> Result<Self, CdpError> {
+    ) -> Result<Self, String> {
+        let text = |error: CdpError| error.to_string();
         let (authority, tree) = (Arc::clone(&running.authority), Arc::clone(&running.tree));
-        let proxy = Proxy::open(web, now, authority, tree).await?;
+        let proxy = Proxy::open(web, now, authority, tree).await;
+        let proxy = proxy.map_err(|error| error.to_string())?;
         let holding = Held::open(Arc::clone(running), proxy.port(), place);
         // In a task of its own, so that who asks may go away and nothing stays open.
-        let held = tokio::spawn(holding).await.map_err(|error| CdpError::msg(error.to_string()))??;
-        held.stage_downloads().await?;
-        Ok(Self { proxy, held })
+        let held = tokio::spawn(holding).await.map_err(|error| error.to_string())?;
+        let held = held.map_err(text)?;
+        let _turn = running.making.acquire().await;
+        let mut options = SessionOptions::new(held.downloads.clone());
+        options.clock = clock;
+        let browser = Arc::clone(&running.browser);
+        let session = Session::open(browser, held.id.clone(), options).await;
+        let session = session.map_err(|error| error.to_string())?;
+        Ok(Self { session, proxy, held })
     }
 
     /// Makes an empty page.
@@ -262,19 +307,6 @@ impl Held {
         Ok(Self { running, id, downloads, place: Some(place), runtime: Handle::current() })
     }
 
-    /// Lets downloads go to a directory of the context's own, under names of the
-    /// browser's making.
-    async fn stage_downloads(&self) -> Result<(), CdpError> {
-        let params = SetDownloadBehaviorParams::builder()
-            .behavior(SetDownloadBehaviorBehavior::AllowAndName)
-            .browser_context_id(self.id.clone())
-            .download_path(self.downloads.as_str())
-            .events_enabled(true)
-            .build()
-            .map_err(CdpError::msg)?;
-        self.running.browser.execute(params).await.map(drop)
-    }
-
     /// Starts to give everything back; a browser that does not close a context in time
     /// is given up.
     fn give_back(&mut self) -> Option<JoinHandle<()>> {
@@ -303,7 +335,7 @@ impl Drop for Held {
 
 /// Lets the workers of a page start at once. chromiumoxide has each of them wait for a
 /// debugger, and one service worker in eight waits for ever.
-pub(super) async fn unwatched(page: &Page) -> Result<(), CdpError> {
+async fn unwatched(page: &Page) -> Result<(), CdpError> {
     let params = SetAutoAttachParams::builder()
         .auto_attach(false)
         .wait_for_debugger_on_start(false)

@@ -25,11 +25,15 @@ pub(super) const PROXY_HOST: &str = "wildgym-proxy";
 pub(super) const BYPASS: &str = "<-loopback>";
 
 /// Features switched off.
+///
+/// The last three keep the frames of a page in its process, where actions can reach them.
+/// Contexts have processes of their own all the same.
 const FEATURES_OFF: &str = "MediaRouter,DialMediaRouteProvider,CastMediaRouteProvider,\
-WebRtcHideLocalIpsWithMdns,TranslateUI,Translate,OptimizationHints,AutofillServerCommunication";
+WebRtcHideLocalIpsWithMdns,TranslateUI,Translate,OptimizationHints,AutofillServerCommunication,\
+IsolateOrigins,site-per-process,IsolateSandboxedIframes";
 
 /// What is always said.
-const ALWAYS: [&str; 35] = [
+const ALWAYS: [&str; 36] = [
     "--headless=new",
     "--remote-debugging-pipe",
     // What keeps it in.
@@ -57,6 +61,7 @@ const ALWAYS: [&str; 35] = [
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
+    "--disable-site-isolation-trials",
     "--enable-automation",
     "--force-color-profile=srgb",
     "--hide-scrollbars",

@@ -42,6 +42,9 @@ const ENDING: Duration = Duration::from_secs(5);
 /// How much of what a browser said before its end is told, in bytes.
 const LAST_WORDS: usize = 400;
 
+/// Longest path of a scratch directory in which a browser can live, in bytes.
+const LONGEST: usize = 56;
+
 /// What browsers say that have no user namespaces to build their own walls with.
 const NO_WALLS: &str = "No usable sandbox";
 
@@ -231,9 +234,8 @@ impl Kept {
         authority: &Authority,
         walls: bool,
     ) -> io::Result<Self> {
-        let profile = settings.scratch.join(format!("browser-{:016x}", rand::random::<u64>()));
-        std::fs::create_dir_all(profile.join("Default"))?;
-        std::fs::create_dir(profile.join("tmp"))?;
+        let profile = new_profile(&settings.scratch)?;
+        std::fs::create_dir(profile.join("Default"))?;
         std::fs::write(profile.join("Default/Preferences"), flags::preferences())?;
         let keeper = Command::new(&settings.keeper)
             .arg("keeper")
@@ -287,6 +289,25 @@ impl Drop for Kept {
     }
 }
 
+/// Makes the directory of a browser, with a short name: a socket is made below it, whose
+/// path may have 107 bytes and has some 45 of the browser's own.
+fn new_profile(scratch: &Utf8Path) -> io::Result<Utf8PathBuf> {
+    if scratch.as_str().len() > LONGEST {
+        return Err(io::Error::other(format!(
+            "the path `{scratch}` is too long for its sockets; set `TMPDIR` to a shorter one"
+        )));
+    }
+    for number in 0_u64.. {
+        let profile = scratch.join(format!("b{number}"));
+        match std::fs::create_dir(&profile) {
+            Ok(()) => return Ok(profile),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
 /// The file that a browser's errors go to.
 fn errors(profile: &Utf8Path) -> Utf8PathBuf {
     profile.join("errors.txt")
@@ -303,13 +324,12 @@ fn last_words(profile: &Utf8Path) -> String {
 
 /// Returns the environment of a browser: nothing of ours but where programs are.
 fn environment(profile: &Utf8Path) -> Vec<(&'static str, String)> {
-    let own = |path: &str| profile.join(path).into_string();
     vec![
         ("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin".to_owned()),
         ("HOME", profile.to_string()),
-        ("TMPDIR", own("tmp")),
-        ("XDG_CONFIG_HOME", own("tmp")),
-        ("XDG_CACHE_HOME", own("tmp")),
+        ("TMPDIR", profile.to_string()),
+        ("XDG_CONFIG_HOME", profile.to_string()),
+        ("XDG_CACHE_HOME", profile.to_string()),
         ("LANG", "C.UTF-8".to_owned()),
         ("TZ", "UTC".to_owned()),
         // There is no desktop to talk to.

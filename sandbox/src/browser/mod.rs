@@ -14,6 +14,7 @@ mod keeper;
 mod launch;
 mod link;
 mod observation;
+mod page;
 mod pool;
 mod proxy;
 mod relay;
@@ -27,6 +28,7 @@ pub use action::{Action, ActionError};
 pub use context::Browser;
 pub use keeper::keep;
 pub use observation::{Element, Observation, Scroll};
+pub use page::{Session, SessionOptions};
 pub use pool::{BrowserSettings, Browsers};
 pub use video::{Frame, Video};
 

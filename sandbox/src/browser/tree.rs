@@ -102,7 +102,7 @@ fn connection(table: &str, peer: SocketAddr, port: u16) -> Option<(u32, u64)> {
             return None;
         }
         // After the addresses: state, queues, timer, retransmissions, user, timeout, inode.
-        let user = words.nth(4 - 1)?.parse().ok()?;
+        let user = words.nth(4)?.parse().ok()?;
         let inode = words.nth(1)?.parse().ok()?;
         (inode != 0).then_some((user, inode))
     })

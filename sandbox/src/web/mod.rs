@@ -7,6 +7,7 @@
 //! that answers. [`read_page`] makes readable text of what came back.
 
 mod address;
+mod handmade;
 mod hermetic;
 mod media;
 mod page;
@@ -29,6 +30,7 @@ use url::Url;
 use address::BlockList;
 use reply::Reply;
 
+pub use handmade::Answer;
 pub use hermetic::{Hermetic, HermeticError};
 pub use media::{is_text, media_type};
 pub use page::{Page, read_page};

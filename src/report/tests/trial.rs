@@ -53,6 +53,9 @@ fn model(round: u32, message: impl Into<Value>, finish: &str) -> Record {
     Record::Model(ModelRecord {
         round,
         role: "agent".into(),
+        call: None,
+        purpose: None,
+        asked: None,
         request: "0".repeat(64),
         reply: inline(&reply.to_string()),
         status: 200,
@@ -95,6 +98,7 @@ fn outcome(outcome: Outcome, answer: Option<&str>) -> Record {
         rounds: 2,
         calls: 4,
         usage: Usage { input: 2400, output: 160, cached: 0, reasoning: 0 },
+        tool_usage: Usage::default(),
         clock: Timestamp::UNIX_EPOCH,
         files: vec![FileRecord { path: "out/table.csv".into(), bytes: 321, blob: None }],
         t: Times { took_ms: 3200, ..Times::default() },
