@@ -108,7 +108,9 @@ impl Hermetic {
             site.host =
                 host_name(&site.host).ok_or_else(|| HermeticError::BadHost(site.host.clone()))?;
             let pages = Pages::open(&site)?;
-            documents.extend(search::documents(&site, pages.files()));
+            let computed = pages.computed(&site.host);
+            let computed = computed.iter().map(|(path, file)| (path, file));
+            documents.extend(search::documents(&site, pages.files().chain(computed)));
             let wiki = match site.meta.kind {
                 SiteKind::Pages => None,
                 SiteKind::Encyclopedia => Some(Encyclopedia::open(&site)?),
@@ -153,12 +155,9 @@ impl Hermetic {
     }
 
     fn host_answer(&self, host: &Host, request: &Request, now: Timestamp) -> Reply {
-        if let Some(reply) = host.pages.answer(request) {
-            return reply;
-        }
-        let wiki = host.encyclopedia.as_ref();
-        wiki.and_then(|wiki| wiki.answer(request, &self.engine, now))
-            .unwrap_or_else(|| host.pages.not_found(request))
+        let wiki = || host.encyclopedia.as_ref()?.answer(request, &self.engine, now);
+        let reply = host.pages.answer(request, now).or_else(wiki);
+        host.pages.dressed(reply.unwrap_or_else(|| host.pages.not_found(request, now)))
     }
 }
 

@@ -13,6 +13,7 @@ mod media;
 mod page;
 mod pages;
 mod reply;
+mod routes;
 mod search;
 mod serper;
 mod service;
@@ -20,6 +21,7 @@ mod wiki;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -40,6 +42,9 @@ const MAX_REDIRECTS: u32 = 10;
 
 /// Largest body of a reply, in bytes.
 const MAX_BODY: u64 = 32 << 20;
+
+/// How long a host may take, in seconds of its own time: nothing waits for a hermetic one.
+const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// Longest URL, in bytes.
 const MAX_URL: usize = 8 << 10;
@@ -76,6 +81,9 @@ pub struct Response {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Bytes,
+    /// How long the host takes to answer. Hermetic time is logical: who shows pages to
+    /// somebody waits, others need not.
+    pub delay: Duration,
 }
 
 impl Response {
@@ -139,6 +147,9 @@ pub enum WebError {
     /// The redirects do not end.
     #[error("more than {0} redirects")]
     TooManyRedirects(u32),
+    /// The host takes longer than anyone waits.
+    #[error("`{0}` did not answer within {1} seconds")]
+    TimedOut(String, u64),
     /// The reply is larger than allowed.
     #[error("the reply has more than {0} bytes")]
     TooLarge(u64),
@@ -198,7 +209,7 @@ impl Web {
     ) -> Result<Response, WebError> {
         let mut request = request;
         for _ in 0..=MAX_REDIRECTS {
-            let reply = self.hop(&mut request, now, log).await?;
+            let reply = self.hop(&mut request, now, log, MAX_DELAY).await?;
             match next(&request, &reply)? {
                 Some(next) => request = next,
                 None => return Ok(response(request, reply)),
@@ -215,7 +226,7 @@ impl Web {
         now: Timestamp,
         log: &AccessLog,
     ) -> Result<Response, WebError> {
-        let reply = self.hop(&mut request, now, log).await?;
+        let reply = self.hop(&mut request, now, log, Duration::MAX).await?;
         Ok(response(request, reply))
     }
 
@@ -225,14 +236,19 @@ impl Web {
         self.exchange.endpoints()
     }
 
-    /// Sends one request and logs it; makes its URL normal on the way.
+    /// Sends one request and logs it; makes its URL normal on the way. A host that takes
+    /// longer than `patience` has not answered.
     async fn hop(
         &self,
         request: &mut Request,
         now: Timestamp,
         log: &AccessLog,
+        patience: Duration,
     ) -> Result<Reply, WebError> {
+        let late = |url: &Url| WebError::TimedOut(url.to_string(), patience.as_secs());
         let reply = self.ask(request, now).await;
+        let reply =
+            reply.and_then(|it| if it.delay > patience { Err(late(&request.url)) } else { Ok(it) });
         log.push(Access {
             method: request.method.to_string(),
             url: request.url.to_string(),
@@ -264,7 +280,8 @@ impl Web {
 /// Makes the response out of the last hop.
 fn response(request: Request, reply: Reply) -> Response {
     let body = if request.method == http::Method::HEAD { Bytes::new() } else { reply.body };
-    Response { status: reply.status, url: request.url, headers: reply.headers, body }
+    let Reply { status, headers, delay, .. } = reply;
+    Response { status, url: request.url, headers, body, delay }
 }
 
 /// Returns the request that a redirect asks for, or `None` where the reply is none.

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use camino::Utf8PathBuf;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use wildgym_tasks::environment::Site;
@@ -14,6 +15,7 @@ use wildgym_tasks::environment::Site;
 use super::hermetic::HermeticError;
 use super::media::content_type;
 use super::reply::{Reply, escape, http_day};
+use super::routes::{Fault, Routes, Sample};
 use super::service::JsonService;
 use super::{Request, search};
 use crate::encoding::decode;
@@ -29,6 +31,7 @@ pub(super) struct Pages {
     files: HashMap<String, File>,
     redirects: HashMap<String, String>,
     services: HashMap<String, JsonService>,
+    routes: Routes,
 }
 
 /// One served file.
@@ -55,6 +58,15 @@ impl File {
         let digest = blake3::hash(&bytes).to_hex();
         let etag = format!("\"{}\"", digest.get(..20).unwrap_or_default());
         Self { source, content_type, body: bytes.into(), etag, modified }
+    }
+}
+
+impl File {
+    /// Returns a page that a route computed, as a file of that path.
+    fn computed(host: &str, path: &str, reply: &Reply) -> Self {
+        let content_type = reply.header("content-type").unwrap_or_default().to_owned();
+        let source = Utf8PathBuf::from(format!("{host}:{path}"));
+        Self { content_type, ..Self::new(path, source, reply.body.to_vec()) }
     }
 }
 
@@ -86,7 +98,12 @@ impl Pages {
         }
         let redirects =
             site.meta.redirects.iter().map(|(from, to)| (decoded(from), to.clone())).collect();
-        Ok(Self { language: site.meta.language.name(), files, redirects, services })
+        let routes = Routes::open(site).map_err(|(file, reason)| HermeticError::Unreadable {
+            host: site.host.clone(),
+            file,
+            reason,
+        })?;
+        Ok(Self { language: site.meta.language.name(), files, redirects, services, routes })
     }
 
     /// Returns the files with their paths, in no order.
@@ -94,9 +111,38 @@ impl Pages {
         self.files.iter()
     }
 
+    /// Returns what the search engine lists of the computed pages: path and content. They
+    /// are computed for the beginning of time, since an index has no clock.
+    pub(super) fn computed(&self, host: &str) -> Vec<(String, File)> {
+        let now = Timestamp::UNIX_EPOCH;
+        let pages = self.routes.listed().into_iter().filter_map(|(path, request)| {
+            let reply = self.routes.answer(&request, now, false)?;
+            (reply.status == 200).then(|| (decoded(&path), File::computed(host, &path, &reply)))
+        });
+        pages.collect()
+    }
+
+    /// Returns requests that the routes should answer, and the cookie of a user.
+    pub(super) fn samples(&self, now: Timestamp) -> (Vec<Sample>, Option<String>) {
+        (self.routes.samples(now), self.routes.pass(now))
+    }
+
+    /// Answers a sample; the error is a template's.
+    pub(super) fn try_sample(&self, sample: &Sample, now: Timestamp) -> Result<Reply, Fault> {
+        self.routes.try_sample(sample, now)
+    }
+
+    /// Adds the headers that the site sends with every reply.
+    pub(super) fn dressed(&self, reply: Reply) -> Reply {
+        self.routes.dressed(reply)
+    }
+
     /// Answers a request, or returns `None` where nothing has that path.
-    pub(super) fn answer(&self, request: &Request) -> Option<Reply> {
+    pub(super) fn answer(&self, request: &Request, now: Timestamp) -> Option<Reply> {
         let path = decoded(request.url.path());
+        if let Some(reply) = self.routes.guard(request, &path, now) {
+            return Some(reply);
+        }
         if let Some(service) = self.services.get(&path) {
             return Some(service.answer(request));
         }
@@ -104,9 +150,30 @@ impl Pages {
             return Some(Reply::moved(to));
         }
         if let Some(file) = self.files.get(&path) {
-            return Some(send(file, request));
+            // A form that is a file may be sent to its own path.
+            let reads = matches!(request.method, http::Method::GET | http::Method::HEAD);
+            let sent = if reads { None } else { self.routes.answer(request, now, true) };
+            return Some(sent.unwrap_or_else(|| send(file, request)));
+        }
+        if let Some(reply) = self.routes.answer(request, now, false) {
+            return Some(reply);
+        }
+        if path == "/robots.txt" {
+            return Some(robots(&self.routes, request));
+        }
+        if let Some(other) = self.other_route(request, now) {
+            return Some(Reply::moved(&encoded(&other)));
         }
         self.other_slash(&path).map(|other| Reply::moved(&encoded(&other)))
+    }
+
+    /// Returns the path without its final slash, where a route answers that.
+    fn other_route(&self, request: &Request, now: Timestamp) -> Option<String> {
+        let bare = request.url.path().strip_suffix('/').filter(|bare| !bare.is_empty())?;
+        let mut other = Request::get(request.url.clone());
+        other.url.set_path(bare);
+        let reply = self.routes.answer(&other, now, false)?;
+        (reply.status < 400).then(|| decoded(bare))
     }
 
     /// Returns the same path with its final slash added or dropped, where that exists.
@@ -119,8 +186,17 @@ impl Pages {
     }
 
     /// Returns the page that says that there is none.
-    pub(super) fn not_found(&self, request: &Request) -> Reply {
-        not_found(self.language, &decoded(request.url.path()))
+    pub(super) fn not_found(&self, request: &Request, now: Timestamp) -> Reply {
+        let own = self.routes.not_found(request, now);
+        own.unwrap_or_else(|| not_found(self.language, &decoded(request.url.path())))
+    }
+}
+
+/// Answers with what robots may read.
+fn robots(routes: &Routes, request: &Request) -> Reply {
+    match request.method {
+        http::Method::GET | http::Method::HEAD => routes.robots(),
+        _ => Reply::method_not_allowed(&request.method, "GET, HEAD"),
     }
 }
 
@@ -145,7 +221,7 @@ fn send(file: &File, request: &Request) -> Reply {
     });
     let mut reply = Reply::new(200, &file.content_type, file.body.clone());
     if known {
-        reply = Reply { status: 304, headers: Vec::new(), body: Bytes::new() };
+        reply = Reply { status: 304, headers: Vec::new(), body: Bytes::new(), ..reply };
     }
     reply = reply.with("etag", &file.etag);
     match file.modified {

@@ -65,6 +65,10 @@ pub fn language(host: &str) -> Environment<'static> {
             Some(_) | None => AutoEscape::None,
         }
     });
+    // Where there is nothing, nothing is written; the language itself would write `none`.
+    environment.set_formatter(|out, state, value| {
+        if value.is_none() { Ok(()) } else { minijinja::escape_formatter(out, state, value) }
+    });
     environment.remove_global("debug");
     filters::add_to(&mut environment);
     environment.add_filter("date", date);
@@ -90,7 +94,8 @@ fn refuse(problem: String) -> Error {
 
 /// Reads a day off a date or a time.
 fn day(text: &str) -> Result<Date, Error> {
-    let time = || Some(text.parse::<Timestamp>().ok()?.to_zoned_datetime(jiff::tz::TimeZone::UTC).date());
+    let time =
+        || Some(text.parse::<Timestamp>().ok()?.to_zoned_datetime(jiff::tz::TimeZone::UTC).date());
     let read = text.parse().ok().or_else(time);
     read.ok_or_else(|| refuse(format!("{} is no date", crate::load::text::quoted(text))))
 }
@@ -100,7 +105,9 @@ fn day(text: &str) -> Result<Date, Error> {
 fn date(value: &Value, format: &str) -> Result<String, Error> {
     let text = value.to_string();
     let written = match text.parse::<Timestamp>() {
-        Ok(time) => jiff::fmt::strtime::format(format, &time.to_zoned_datetime(jiff::tz::TimeZone::UTC)),
+        Ok(time) => {
+            jiff::fmt::strtime::format(format, &time.to_zoned_datetime(jiff::tz::TimeZone::UTC))
+        }
         Err(_) => jiff::fmt::strtime::format(format, day(&text)?),
     };
     written.map_err(|error| refuse(format!("`{format}` is no format of a date: {error}")))
@@ -108,7 +115,9 @@ fn date(value: &Value, format: &str) -> Result<String, Error> {
 
 /// `day | plus_days(3)`: the day so many days later, or earlier.
 fn plus_days(value: &Value, days: i32) -> Result<String, Error> {
-    let later = day(&value.to_string())?.checked_add(jiff::Span::new().days(days));
+    let span = jiff::Span::new().try_days(days);
+    let day = day(&value.to_string())?;
+    let later = span.and_then(|span| day.checked_add(span));
     later.map(|day| day.to_string()).map_err(|error| refuse(error.to_string()))
 }
 

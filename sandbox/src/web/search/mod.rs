@@ -68,11 +68,11 @@ fn page(site: &Site, path: &str, file: &File) -> Option<Document> {
 
 /// Returns whether the site keeps a path out of the search engine.
 pub(super) fn is_unlisted(site: &Site, path: &str) -> bool {
-    site.meta.unlisted.iter().any(|pattern| matches_pattern(pattern, path))
+    site.meta.hidden().any(|pattern| matches_pattern(pattern, path))
 }
 
 /// Matches a path against a pattern in which `*` stands for any text.
-fn matches_pattern(pattern: &str, path: &str) -> bool {
+pub(super) fn matches_pattern(pattern: &str, path: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| path.strip_prefix(first)) else {
         return false;
