@@ -21,7 +21,7 @@ use wildgym_sandbox::browser::Action;
 use wildgym_tasks::solution::{Results, Solution, SolutionRound, Step};
 use wildgym_toolbox::Call;
 use wildgym_toolbox::tools::browse_url::report_in;
-use wildgym_toolbox::tools::page_actions::call_of;
+use wildgym_toolbox::tools::page_actions::arguments_of;
 
 use self::script::Script;
 use self::seen::Seen;
@@ -147,10 +147,9 @@ impl Replay<'_> {
             if !self.episode.next_round() {
                 return Ok(false);
             }
-            let (tool, arguments) = call_of(&action);
-            let arguments = arguments.as_object().cloned().unwrap_or_default();
+            let arguments = arguments_of(&action).as_object().cloned().unwrap_or_default();
             self.made += 1;
-            let call = call_to(&format!("{name}.{number}"), tool, arguments);
+            let call = call_to(&format!("{name}.{number}"), action.name(), arguments);
             let replies = self.episode.call(vec![call]).await?;
             let Some(reply) = replies.into_iter().next() else { break };
             let failed = reply.error.is_some();

@@ -28,6 +28,13 @@ pub(super) const NO_COLOR: &str = "NO_COLOR";
 /// Columns of tables, in place of the terminal's own width.
 pub(super) const COLUMNS: &str = "COLUMNS";
 
+/// The displays that a browser can be shown on.
+pub(super) const SCREENS: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
+
+/// What a program needs to know to show itself there.
+pub(super) const DISPLAY: [&str; 4] =
+    ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+
 /// Returns a variable's value, where it is set and not empty.
 pub(super) fn get(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

@@ -55,6 +55,11 @@ pub(super) fn locate(named: &str) -> Result<(Utf8PathBuf, String), Failure> {
 /// Opens what all attempts of this process share. Without the code runtime `code` is
 /// none.
 pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
+    open_host_on(Vec::new())
+}
+
+/// The same, with a browser that is shown on the display which these variables name.
+pub(super) fn open_host_on(display: Vec<(String, String)>) -> Result<Arc<Host>, Failure> {
     let parent = environment::scratch()?;
     let scratch = Scratch::create(&parent).map_err(|error| {
         Failure::usage(format!("cannot use `{parent}` for workspaces: {error}"))
@@ -72,7 +77,7 @@ pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let settings =
         BrowserSettings::new(chromium::find(), program.clone(), scratch.path().to_owned());
-    let browsers = Browsers::new(settings);
+    let browsers = Browsers::new(BrowserSettings { display, ..settings });
     Ok(Arc::new(Host::new(browsers, scratch, Workers::new(program, cores), code)))
 }
 

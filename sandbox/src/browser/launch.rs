@@ -237,13 +237,18 @@ impl Kept {
         let profile = new_profile(&settings.scratch)?;
         std::fs::create_dir(profile.join("Default"))?;
         std::fs::write(profile.join("Default/Preferences"), flags::preferences())?;
+        let mut arguments = flags::arguments(&profile, &authority.pin(), walls);
+        if !settings.display.is_empty() {
+            arguments.retain(|argument| argument != "--headless=new");
+        }
         let keeper = Command::new(&settings.keeper)
             .arg("keeper")
             .arg(errors(&profile))
             .arg(program)
-            .args(flags::arguments(&profile, &authority.pin(), walls))
+            .args(arguments)
             .env_clear()
             .envs(environment(&profile))
+            .envs(settings.display.iter().cloned())
             .current_dir("/")
             .process_group(0)
             .stdin(Stdio::piped())

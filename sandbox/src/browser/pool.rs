@@ -31,13 +31,17 @@ pub struct BrowserSettings {
     pub contexts: usize,
     /// Contexts after which a browser is given no more, against what it leaks.
     pub renewal: u32,
+    /// Variables that name the display to show the browser on, such as `DISPLAY`; without
+    /// any it has no window.
+    pub display: Vec<(String, String)>,
 }
 
 impl BrowserSettings {
     /// Returns settings with 8 contexts at a time and a new browser after 200.
     #[must_use]
     pub fn new(program: Result<PathBuf, String>, keeper: PathBuf, scratch: Utf8PathBuf) -> Self {
-        Self { program, keeper, scratch, contexts: 8, renewal: 200 }
+        let display = Vec::new();
+        Self { program, keeper, scratch, contexts: 8, renewal: 200, display }
     }
 }
 

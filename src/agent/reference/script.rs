@@ -17,7 +17,6 @@ use wildgym_toolbox::{Answer, Ask, AskError, Question};
 use super::seen::Seen;
 use super::walk::{Next, Walk};
 use crate::agent::Answers;
-use wildgym_toolbox::tools::page_actions::written;
 
 /// The walks of one attempt, by the number of their call.
 #[derive(Debug, Default)]
@@ -42,7 +41,7 @@ impl Script {
             (Purpose::Act, Some(sight)) => {
                 let seen = Seen::of(sight.page);
                 match walk.next(&seen, sight.said, sight.failed) {
-                    Next::Do(action) => reply(&written(&action), ""),
+                    Next::Do(action) => reply(&action.to_string(), ""),
                     Next::Done(result) => reply("stop()", &result),
                     Next::Stuck(why) => return Err(AskError::Refused(why)),
                 }

@@ -97,7 +97,8 @@ fn mark(element: &Element, text: &str) -> Option<usize> {
         && let Some(after) = rest.strip_prefix(" {options: ")
     {
         let last = element.options.iter().take(12).next_back();
-        let from = last.and_then(|last| after.find(&format!("\"{last}\"")));
+        let quoted = last.map(|last| format!("\"{last}\"")).unwrap_or_default();
+        let from = after.find(&quoted).map(|from| from + quoted.len());
         let end = from.and_then(|from| Some(from + after[from..].find('}')?));
         rest = end.map_or(after, |end| &after[end + 1..]);
     }

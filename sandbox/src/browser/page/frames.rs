@@ -57,7 +57,7 @@ pub(super) struct Frame {
     pub(super) world: i64,
     /// Index of the frame that it lies in; none for the page itself.
     pub(super) parent: Option<usize>,
-    /// By what the parent's world knows its element.
+    /// Its number among the frames there.
     pub(super) token: u32,
     /// Where its window's corner is in the page's window.
     pub(super) x: f64,
@@ -90,7 +90,6 @@ impl Default for Ids {
 pub(super) struct Documents {
     known: HashMap<String, Ids>,
     order: Vec<String>,
-    tokens: HashMap<String, u32>,
     current: String,
 }
 
@@ -115,12 +114,6 @@ impl Documents {
         }
         true
     }
-
-    /// Returns the number of a frame, which its element is told.
-    fn token(&mut self, frame: &str) -> u32 {
-        let next = u32::try_from(self.tokens.len()).unwrap_or(u32::MAX);
-        *self.tokens.entry(frame.to_owned()).or_insert(next)
-    }
 }
 
 /// A frame of the browser's tree.
@@ -128,7 +121,8 @@ struct Leaf {
     id: String,
     loader: String,
     name: String,
-    parent: Option<usize>,
+    /// The frame that it lies in; empty for the page itself.
+    parent: String,
 }
 
 impl Tab {
@@ -147,7 +141,7 @@ impl Tab {
     async fn frames_once(&mut self) -> Result<Vec<Frame>, Fault> {
         let tree = self.ask("Page.getFrameTree", json!({})).await?;
         let mut leaves = Vec::new();
-        collect(&tree["frameTree"], None, &mut leaves);
+        collect(&tree["frameTree"], "", &mut leaves);
         let Some(main) = leaves.first() else { return Err(Fault::Gone) };
         if self.documents.show(&main.loader) {
             self.search = None;
@@ -165,34 +159,63 @@ impl Tab {
             clip,
             name: None,
         }];
-        // The index in the tree of each frame that could be looked into.
-        let mut found = HashMap::from([(0_usize, 0_usize)]);
-        for (index, leaf) in leaves.iter().enumerate().skip(1).take(FRAMES) {
-            let Some(&parent) = leaf.parent.and_then(|parent| found.get(&parent)) else { continue };
-            // A frame that is not rendered, or has just gone, has nothing to show.
-            if let Ok(frame) = self.child(leaf, parent, &frames).await {
-                found.insert(index, frames.len());
-                frames.push(frame);
-            }
+        // Frames are found from outside in; each that is found is looked through itself.
+        let mut at = 0;
+        while at < frames.len() && frames.len() < FRAMES {
+            self.children(at, &leaves, &mut frames).await?;
+            at += 1;
         }
         Ok(frames)
     }
 
+    /// Adds the frames that lie directly in one.
+    async fn children(
+        &mut self,
+        parent: usize,
+        leaves: &[Leaf],
+        frames: &mut Vec<Frame>,
+    ) -> Result<(), Fault> {
+        if !leaves.iter().any(|leaf| leaf.parent == frames[parent].id) {
+            return Ok(());
+        }
+        let world = frames[parent].world;
+        let count: u32 = self.call(world, "frames", json!({})).await?;
+        for token in 0..count {
+            if frames.len() >= FRAMES {
+                break;
+            }
+            // A frame that is not rendered, or has just gone, has nothing to show.
+            if let Ok(frame) = self.child(token, parent, leaves, frames).await {
+                frames.push(frame);
+            }
+        }
+        Ok(())
+    }
+
     async fn child(
         &mut self,
-        leaf: &Leaf,
+        token: u32,
         parent: usize,
+        leaves: &[Leaf],
         frames: &[Frame],
     ) -> Result<Frame, Fault> {
         let around = &frames[parent];
-        let owner = self.ask("DOM.getFrameOwner", json!({ "frameId": leaf.id })).await?;
-        let node = owner["backendNodeId"].clone();
-        let model = self.ask("DOM.getBoxModel", json!({ "backendNodeId": node })).await?;
+        let params = json!({
+            "functionDeclaration": "(number) => globalThis.wildgym.frame(number)",
+            "executionContextId": around.world,
+            "arguments": [{ "value": token }],
+            "objectGroup": "wildgym",
+            "silent": true,
+        });
+        let element = self.ask("Runtime.callFunctionOn", params).await?;
+        let object = json!({ "objectId": element["result"]["objectId"] });
+        let described = self.ask("DOM.describeNode", object.clone()).await?;
+        let id = described["node"]["frameId"].as_str().ok_or(Fault::Gone)?;
+        let leaf = leaves.iter().find(|leaf| leaf.id == id).ok_or(Fault::Gone)?;
+        let model = self.ask("DOM.getBoxModel", object).await?;
         let quad: Vec<f64> =
             serde_json::from_value(model["model"]["content"].clone()).map_err(|_| Fault::Gone)?;
         let [left, top, _, _, right, bottom, ..] = quad[..] else { return Err(Fault::Gone) };
-        let token = self.documents.token(&leaf.id);
-        self.introduce(&node, around.world, token).await?;
         let world = self.world(&leaf.id, &leaf.loader).await?;
         let seen = around.clip.shifted(around.x, around.y);
         let clip = Area { left, top, right, bottom }.meet(seen).shifted(-left, -top);
@@ -208,32 +231,21 @@ impl Tab {
             name,
         })
     }
-
-    /// Tells the world around a frame which of its elements the frame is.
-    async fn introduce(&self, node: &Value, world: i64, token: u32) -> Result<(), Fault> {
-        let resolve =
-            json!({ "backendNodeId": node, "executionContextId": world, "objectGroup": "wildgym" });
-        let object = self.ask("DOM.resolveNode", resolve).await?["object"]["objectId"].clone();
-        let params = json!({
-            "functionDeclaration": "(el, token) => globalThis.wildgym.frameIs(el, token)",
-            "executionContextId": world,
-            "arguments": [{ "objectId": object }, { "value": token }],
-            "objectGroup": "wildgym",
-            "silent": true,
-        });
-        self.ask("Runtime.callFunctionOn", params).await?;
-        Ok(())
-    }
 }
 
 /// Puts a frame and those in it into a list.
-fn collect(tree: &Value, parent: Option<usize>, leaves: &mut Vec<Leaf>) {
+fn collect(tree: &Value, parent: &str, leaves: &mut Vec<Leaf>) {
     let text = |key: &str| tree["frame"][key].as_str().unwrap_or_default().to_owned();
     let called = Some(text("name")).filter(|name| !name.is_empty()).unwrap_or_else(|| text("url"));
-    let index = leaves.len();
-    leaves.push(Leaf { id: text("id"), loader: text("loaderId"), name: cut(&called, 80), parent });
+    let id = text("id");
+    leaves.push(Leaf {
+        id: id.clone(),
+        loader: text("loaderId"),
+        name: cut(&called, 80),
+        parent: parent.to_owned(),
+    });
     for child in tree["childFrames"].as_array().into_iter().flatten() {
-        collect(child, Some(index), leaves);
+        collect(child, &id, leaves);
     }
 }
 

@@ -1,16 +1,22 @@
 //! Looking at a page: what is read of it, and its picture.
 
+use std::collections::HashMap;
+
 use data_encoding::BASE64;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Session;
 use super::ask::Fault;
+use super::clickable;
 use super::frames::Frame;
 use crate::browser::{Element, Observation, Scroll};
 
 /// What stands for a frame in the text of the page around it, on both sides of its number.
 const FRAME: char = '\u{1}';
+
+/// A page of more elements than this is not asked which of them answer to clicks.
+const SNAPSHOT: usize = 15_000;
 
 /// What a frame says of itself.
 #[derive(Debug, Default, Deserialize)]
@@ -43,8 +49,8 @@ impl Session {
     async fn look_once(&mut self, index: usize) -> Result<Observation, Fault> {
         let frames = self.tabs[index].frames().await?;
         let mut reads = Vec::new();
+        self.hear(index, &frames).await;
         for frame in &frames {
-            self.hear(index, frame).await;
             let next = self.tabs[index].documents.ids().next;
             let asked = json!({ "next": next, "clip": frame.clip });
             let read = self.tabs[index].call::<Read>(frame.world, "read", asked).await;
@@ -99,83 +105,25 @@ impl Session {
         out
     }
 
-    /// Asks the debugger which elements listen to clicks, and tells the scripts.
+    /// Asks the browser which elements answer to clicks, and tells the scripts.
     ///
-    /// Nothing of a page shows that otherwise. What fails here only leaves such elements
-    /// out.
-    async fn hear(&self, index: usize, frame: &Frame) {
+    /// Nothing that a script can see of a page shows that otherwise. What fails here only
+    /// leaves such elements out, as a page of very many elements does.
+    async fn hear(&self, index: usize, frames: &[Frame]) {
         let tab = &self.tabs[index];
-        let patience = self.options.patience;
-        let params = json!({
-            "expression": "document.getElementsByTagName('*').length > 15000 ? null : document",
-            "contextId": frame.world,
-            "objectGroup": "wildgym",
-            "silent": true,
-        });
-        let heard = async {
-            let document = tab.ask_page("Runtime.evaluate", params, patience).await?;
-            let object = document["result"]["objectId"].clone();
-            if object.is_null() {
-                return Ok(());
+        let count: Result<usize, Fault> = tab.call(frames[0].world, "elements", json!({})).await;
+        let mut paths = HashMap::new();
+        if count.is_ok_and(|count| count <= SNAPSHOT) {
+            let params = json!({ "computedStyles": [] });
+            let shot = tab.ask_page("DOMSnapshot.captureSnapshot", params, self.options.patience);
+            if let Ok(shot) = shot.await {
+                paths = clickable::paths(&shot);
             }
-            let params = json!({ "objectId": object, "depth": -1, "pierce": true });
-            let answer = tab.ask_page("DOMDebugger.getEventListeners", params, patience).await?;
-            self.introduce_listeners(index, frame, &answer).await
-        };
-        let _: Result<(), Fault> = heard.await;
-        let _ = tab.ask("Runtime.releaseObjectGroup", json!({ "objectGroup": "wildgym" })).await;
-    }
-
-    async fn introduce_listeners(
-        &self,
-        index: usize,
-        frame: &Frame,
-        answer: &Value,
-    ) -> Result<(), Fault> {
-        let tab = &self.tabs[index];
-        let mut nodes: Vec<i64> = answer["listeners"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(|one| {
-                let kind = one["type"].as_str().unwrap_or_default();
-                matches!(
-                    kind,
-                    "click"
-                        | "mousedown"
-                        | "mouseup"
-                        | "pointerdown"
-                        | "pointerup"
-                        | "dblclick"
-                        | "touchstart"
-                )
-            })
-            .filter_map(|one| one["backendNodeId"].as_i64())
-            .collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes.truncate(300);
-        if nodes.is_empty() {
-            return Ok(());
         }
-        let resolve = |node: i64| {
-            let params = json!({ "backendNodeId": node, "executionContextId": frame.world, "objectGroup": "wildgym" });
-            tab.ask("DOM.resolveNode", params)
-        };
-        let objects: Vec<Value> = futures::future::join_all(nodes.into_iter().map(resolve))
-            .await
-            .into_iter()
-            .filter_map(|answer| Some(json!({ "objectId": answer.ok()?["object"]["objectId"] })))
-            .filter(|object| object["objectId"].is_string())
-            .collect();
-        let params = json!({
-            "functionDeclaration": "(...elements) => globalThis.wildgym.heard(...elements)",
-            "executionContextId": frame.world,
-            "arguments": objects,
-            "silent": true,
-        });
-        tab.ask_page("Runtime.callFunctionOn", params, self.options.patience).await?;
-        Ok(())
+        for frame in frames {
+            let asked = json!({ "paths": paths.remove(&frame.id).unwrap_or_default() });
+            let _: Result<Value, Fault> = tab.call(frame.world, "heard", asked).await;
+        }
     }
 
     /// Draws the window with its marks.

@@ -16,6 +16,7 @@
 
 mod ask;
 mod click;
+mod clickable;
 mod download;
 mod fill;
 mod find;

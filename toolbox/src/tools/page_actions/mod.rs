@@ -152,41 +152,26 @@ pub(crate) fn all() -> impl Iterator<Item = Arc<dyn AnyTool>> {
     ALL.into_iter().map(|action| Arc::new(action) as Arc<dyn AnyTool>)
 }
 
-/// Returns the call that does an action: the tool's name and its arguments.
+/// Returns the arguments of the call that does an action; the tool has the action's name.
 #[must_use]
-pub fn call_of(action: &Action) -> (&'static str, Value) {
-    let nothing = json!({});
-    let on = |id: &u32| json!({ "identifier": id });
+pub fn arguments_of(action: &Action) -> Value {
     match action {
-        Action::FillInputId { id, text } => {
-            ("fill_input_id", json!({ "identifier": id, "text": text }))
+        Action::FillInputId { id, text } => json!({ "identifier": id, "text": text }),
+        Action::ClickId { id } | Action::HoverId { id } | Action::DownloadFileId { id } => {
+            json!({ "identifier": id })
         }
-        Action::ClickId { id } => ("click_id", on(id)),
-        Action::HoverId { id } => ("hover_id", on(id)),
-        Action::DownloadFileId { id } => ("download_file_id", on(id)),
-        Action::ScrollToTop => ("scroll_to_top", nothing),
-        Action::ScrollToBottom => ("scroll_to_bottom", nothing),
-        Action::ScrollUp => ("scroll_up", nothing),
-        Action::ScrollDown => ("scroll_down", nothing),
-        Action::Back => ("back", nothing),
-        Action::Stop => ("stop", nothing),
-        Action::GetUrl => ("get_url", nothing),
-        Action::FindTextOnPage { text } => ("find_text_on_page", json!({ "search_text": text })),
-        Action::VisitPage { url } => ("visit_page", json!({ "url": url })),
-        Action::ClickBlankArea => ("click_blank_area", nothing),
-        Action::AskQuestionAboutVideo { question } => {
-            ("ask_question_about_video", json!({ "question": question }))
-        }
+        Action::FindTextOnPage { text } => json!({ "search_text": text }),
+        Action::VisitPage { url } => json!({ "url": url }),
+        Action::AskQuestionAboutVideo { question } => json!({ "question": question }),
+        Action::ScrollToTop
+        | Action::ScrollToBottom
+        | Action::ScrollUp
+        | Action::ScrollDown
+        | Action::Back
+        | Action::Stop
+        | Action::GetUrl
+        | Action::ClickBlankArea => json!({}),
     }
-}
-
-/// Writes an action as a navigator does: `fill_input_id(7, "Ellery")`.
-#[must_use]
-pub fn written(action: &Action) -> String {
-    let (name, arguments) = call_of(action);
-    let values = ["identifier", "text", "search_text", "url", "question"];
-    let values = values.iter().filter_map(|name| arguments.get(*name)).map(Value::to_string);
-    format!("{name}({})", values.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the attempt's browser once it has a place; waiting for one is no working time.
@@ -280,10 +265,9 @@ mod tests {
             Action::AskQuestionAboutVideo { question: "when?".into() },
         ];
         for action in &actions {
-            let (name, arguments) = call_of(action);
+            let (name, arguments) = (action.name(), arguments_of(action));
             let tool = ALL.iter().find(|tool| tool.name == name).unwrap();
             assert_eq!((tool.read)(arguments).unwrap(), *action, "{name}");
-            assert_eq!(written(action).parse().as_ref(), Ok(action), "{name}");
         }
     }
 

@@ -13,9 +13,11 @@
     color: 'color', date: 'date', time: 'time', month: 'month', week: 'week',
     'datetime-local': 'datetime',
   };
-  const HEARD = new WeakSet(); // elements that listen to clicks, told by the debugger
-  const FRAMES = new WeakMap(); // frame element -> token given by the session
-  const IDS = new WeakMap();
+  // Elements are held fast while they are on the page: what stands for one in this world
+  // may be made anew once nothing holds it, and is another object then.
+  const HEARD = new Set(); // elements that answer to clicks, as the browser tells
+  const FRAMES = new Map(); // frame element -> its number
+  const IDS = new Map();
   const BY_ID = new Map();
   const NAME = 100;
 
@@ -316,9 +318,11 @@
     if (id === undefined) {
       id = counter.next++;
       IDS.set(el, id);
-      BY_ID.set(id, { ref: new WeakRef(el), was: '' });
+      BY_ID.set(id, { el, was: '' });
     }
-    BY_ID.get(id).was = describe(el);
+    const entry = BY_ID.get(id);
+    entry.was = describe(el);
+    entry.el = el;
     return id;
   };
 
@@ -331,9 +335,14 @@
   const find = (id) => {
     const entry = BY_ID.get(id);
     if (!entry) return { gone: true, was: null };
-    const el = entry.ref.deref();
+    const el = entry.el;
     if (!el || !el.isConnected) return { gone: true, was: entry.was };
     return { el };
+  };
+
+  /** Lets go of elements that left the page; one that comes back gets another id. */
+  const prune = () => {
+    for (const [el, id] of IDS) if (!el.isConnected) { IDS.delete(el); BY_ID.get(id).el = null; }
   };
 
   const label = (el) => {
@@ -355,9 +364,10 @@
   globalThis.wildgym = {
     HEARD, FRAMES, IDS, squeeze, cut, tag, kind, style, above, below, inside, rendered, box,
     standIn, visible, shown, seen, inWindow, disabled, role, text, name, states, value, options,
-    interactive, issue, describe, find, label, at, deepActive,
+    interactive, issue, prune, describe, find, label, at, deepActive,
     /** Every entry of the session: the name of a function and its arguments, as JSON. */
     calls: {},
   };
 })();
 globalThis.wildgym.calls.size = () => [innerWidth, innerHeight];
+globalThis.wildgym.calls.elements = () => document.getElementsByTagName('*').length;

@@ -233,6 +233,7 @@
 
   /** Reads the frame. `clip` is the part of its window that can be seen. */
   w.calls.read = ({ next, clip }) => {
+    w.prune();
     const window_ = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     const walk = new Walk(next, clip ? meet(window_, clip) : window_);
     const root = document.body || document.documentElement;
@@ -247,7 +248,34 @@
     };
   };
 
-  /** Tells which elements listen to clicks; they come as arguments, not as JSON. */
-  w.heard = (...elements) => { for (const el of elements) if (el && el.nodeType === 1) HEARD.add(el); };
-  w.frameIs = (el, token) => { FRAMES.set(el, token); };
+  /**
+   * Tells which elements answer to clicks. Each comes as the way to it: `3` is the fourth
+   * element in the one before, `-1` its shadow tree.
+   */
+  w.calls.heard = ({ paths }) => {
+    HEARD.clear();
+    for (const path of paths) {
+      let at = document;
+      for (const step of path) at = at && (step < 0 ? at.shadowRoot : at.children[step]);
+      if (at && at.nodeType === 1) HEARD.add(at);
+    }
+  };
+
+  /** Numbers the frames in this frame, in reading order; returns how many there are. */
+  let framed = [];
+  w.calls.frames = () => {
+    framed = [];
+    const walk = (root) => {
+      const found = root.querySelectorAll('*');
+      for (const el of found) {
+        if (tag(el) === 'iframe' || tag(el) === 'frame') framed.push(el);
+        if (el.shadowRoot) walk(el.shadowRoot);
+      }
+    };
+    walk(document);
+    FRAMES.clear();
+    framed.forEach((el, number) => FRAMES.set(el, number));
+    return framed.length;
+  };
+  w.frame = (number) => framed[number];
 })();
