@@ -61,7 +61,12 @@ impl Exchange for Handmade {
             return ready(Err(WebError::Blocked(host.to_owned()))).boxed();
         }
         let reply = (self.answer)(request)
-            .map(|(status, headers, body)| Reply { status, headers, body })
+            .map(|(status, headers, body)| Reply {
+                status,
+                headers,
+                body,
+                delay: std::time::Duration::ZERO,
+            })
             .ok_or_else(|| WebError::Unreachable(host.to_owned()));
         ready(reply).boxed()
     }
