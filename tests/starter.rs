@@ -5,6 +5,7 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -23,6 +24,7 @@ use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::Runtime;
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
+use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Suite, Variant};
 use wildgym_toolbox::{Catalog, Decision, Incoming, Interceptor};
@@ -46,7 +48,24 @@ fn the_reference_passes_every_task_in_every_variant() {
     let trials = &ran.json()["trials"];
     let total = trials.as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>();
     assert_eq!(trials["pass"].as_u64(), Some(total), "{}", ran.out);
-    assert!(total >= 12 * 3, "{}", ran.out);
+    assert!(total >= 18 * 3, "{}", ran.out);
+}
+
+/// The same steps on pages lead to the answer where page actions are tools of the agent's own.
+#[test]
+fn the_reference_passes_with_page_actions_of_its_own() {
+    let place = Place::new();
+    let tasks = "{ct-regatta-dues,ct-freight-claim,da-kitchen-scores,da-zh-danche-zaogaofeng,\
+        ds-cutter-namesake,ds-zh-langqiao-helong}";
+    let common = ["run", "starter", "--agent", "reference", "--browser", "direct", "-k", "1"];
+    let more = ["--tasks", tasks, "--variants", "all", "--json", "-q"];
+    let ran = place.wildgym(&[&common[..], &more].concat());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.err, ran.out);
+    let report = ran.json();
+    let trials = report["trials"].as_object().unwrap();
+    let total = trials.values().filter_map(Value::as_u64).sum::<u64>();
+    assert_eq!(report["trials"]["pass"].as_u64(), Some(total), "{}", ran.out);
+    assert_eq!(report["scores"]["overall"]["tasks"], 6, "{}", ran.out);
 }
 
 #[test]
@@ -99,9 +118,8 @@ async fn every_tool_of_a_reference_is_needed() {
     let folder = wildgym_tasks::builtin::unpack("starter", &cache).unwrap();
     let suite = Arc::new(Suite::load(&folder).unwrap());
     let scratch = Scratch::create(&root).unwrap();
-    let program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_wildgym"));
-    let no_browser = Err("the reference agent opens no page".to_owned());
-    let settings = BrowserSettings::new(no_browser, program.clone(), scratch.path().to_owned());
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_wildgym"));
+    let settings = BrowserSettings::new(chromium(), program.clone(), scratch.path().to_owned());
     let runtime = Arc::new(Runtime::load(&cache.join("code")).unwrap());
     let workers = Workers::new(program, 2);
     let host = Arc::new(Host::new(Browsers::new(settings), scratch, workers, Some(runtime)));
@@ -132,11 +150,20 @@ async fn every_tool_of_a_reference_is_needed() {
             used.insert(tool);
         }
     }
-    // No task asks for papers yet.
-    used.insert("google_scholar".to_owned());
-    let pageless = catalog.iter().filter(|entry| entry.tool.browser().is_none());
-    let all: BTreeSet<String> = pageless.map(|entry| entry.tool.name().to_owned()).collect();
-    assert_eq!(used, all, "every tool is used by some reference, save those on pages");
+    let offered = catalog.offered(BrowserMode::Delegated).names();
+    let idle = |name: &&String| !used.contains(*name) && !ELSEWHERE.contains(&name.as_str());
+    let idle: Vec<_> = offered.iter().filter(idle).collect();
+    assert!(idle.is_empty(), "used by no reference: {idle:?}");
+}
+
+/// Tools that no reference of this suite uses.
+const ELSEWHERE: [&str; 1] = ["google_scholar"];
+
+/// The browser of this machine.
+fn chromium() -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("chromium"));
+    found.into_iter().find(|file| file.is_file()).ok_or_else(|| "no `chromium`".to_owned())
 }
 
 /// The cache that the program uses, as its own rules find it.
