@@ -119,7 +119,7 @@ impl Asking {
         let tools = Offered::default();
         let ended = model.chat(1, &messages, &tools, Some(working)).await;
         let pictures = if way.pictures { pictures(&question.messages) } else { Vec::new() };
-        let asked = Asked {
+        let exchange = Asked {
             call: asker.to_string(),
             tool: question.tool,
             purpose: question.purpose.name(),
@@ -130,7 +130,7 @@ impl Asking {
         let mut state = self.lock();
         let used = ended.as_ref().map_or(0, |exchange| exchange.usage.total());
         state.left = state.left.map(|left| left.saturating_sub(used));
-        state.asked.push(asked);
+        state.asked.push(exchange);
         Ok(ended)
     }
 
@@ -274,7 +274,7 @@ fn kept(messages: &[Message], pictures: bool) -> String {
             kept
         }
     };
-    Value::from_iter(messages.iter().map(message)).to_string()
+    messages.iter().map(message).collect::<Value>().to_string()
 }
 
 fn text_of(parts: &[Part]) -> String {

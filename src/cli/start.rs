@@ -277,9 +277,9 @@ fn agents(
 ) -> Result<Box<runner::MakeAgent>, Failure> {
     let mut made = BTreeMap::new();
     for (name, condition) in &config.conditions {
-        let make = |config: &ModelConfig| client(config, cassette);
-        let model = condition.model.as_ref().map(make).transpose()?;
-        let tools = condition.tool_model.as_ref().map(make).transpose()?.or_else(|| model.clone());
+        let open = |config: &ModelConfig| client(config, cassette);
+        let model = condition.model.as_ref().map(open).transpose()?;
+        let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
         made.insert(name.clone(), Made { condition: condition.clone(), model: model.zip(tools) });
     }
     let offered = [BrowserMode::Delegated, BrowserMode::Direct]
@@ -293,8 +293,8 @@ fn agents(
         match (condition.agent.as_str(), model) {
             ("react", Some((model, tools))) => {
                 let name = trial.to_string();
-                let mode = gym.mode(&trial.task, condition.browser);
-                let offered = offered.get(&mode).cloned().unwrap_or_default();
+                let browser = gym.mode(&trial.task, condition.browser);
+                let offered = offered.get(&browser).cloned().unwrap_or_default();
                 let model = model.scoped(&name, attempt, "agent");
                 let asking = Asking::new(tools.clone(), name, attempt, condition.text_only);
                 Arc::new(React::new(model, offered).answered_by(Arc::new(asking)))

@@ -95,7 +95,7 @@ struct Page<'a> {
     asked: Vec<&'a ModelRecord>,
 }
 
-impl<'a> Page<'a> {
+impl Page<'_> {
     fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
@@ -251,15 +251,13 @@ impl<'a> Page<'a> {
             self.model(exchange);
         }
         for note in &call.notes {
-            match note["round"].as_u64() {
-                Some(round) => self.browsed(round, note, margin),
-                None => {
-                    let note =
-                        note["note"].as_str().map_or_else(|| note.to_string(), str::to_owned);
-                    let line = one_line(&note, self.options.wide);
-                    self.line(&format!("{margin}note {line}"));
-                }
+            if let Some(round) = note["round"].as_u64() {
+                self.browsed(round, note, margin);
+                continue;
             }
+            let note = note["note"].as_str().map_or_else(|| note.to_string(), str::to_owned);
+            let line = one_line(&note, self.options.wide);
+            self.line(&format!("{margin}note {line}"));
         }
     }
 

@@ -84,7 +84,16 @@ impl Walk {
                     Some(scroll) => return Next::Do(scroll),
                     None => self.at += 1,
                 },
-                step => {
+                Step::Fill(..)
+                | Step::Click(_)
+                | Step::Hover(_)
+                | Step::Download(_)
+                | Step::Find(_)
+                | Step::Visit(_)
+                | Step::Ask(_)
+                | Step::Back
+                | Step::Blank
+                | Step::Scroll(_) => {
                     self.at += 1;
                     self.asked = matches!(step, Step::Ask(_));
                     return match action(&step, seen) {
