@@ -364,8 +364,8 @@ fn unquote<'a>(inner: &'a str, closing: &str) -> Option<(String, &'a str)> {
     let mut at = 0;
     while at < inner.len() {
         let rest = &inner[at..];
-        if rest.starts_with(closing) {
-            return Some((unescape(&inner[..at]), &rest[closing.len()..]));
+        if let Some(after) = rest.strip_prefix(closing) {
+            return Some((unescape(&inner[..at]), after));
         }
         let mut letters = rest.chars();
         let letter = letters.next()?;

@@ -18,7 +18,7 @@ use super::text::cut;
 use crate::workspace::Workspace;
 
 /// How long a file asked for may take.
-const WAIT: Duration = Duration::from_secs(60);
+const WAIT: Duration = Duration::from_mins(1);
 
 /// How long a download may take to begin after the click.
 const BEGIN: Duration = Duration::from_secs(12);

@@ -25,6 +25,7 @@ const FILES: usize = 20;
 /// What the scripts say to filling an element.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+#[expect(clippy::struct_excessive_bools, reason = "an answer in JSON, as the script gives it")]
 struct Filling {
     #[serde(flatten)]
     aim: Aim,

@@ -292,7 +292,7 @@ mod tests {
             match (address(text), want) {
                 (Ok(url), Ok(want)) => assert_eq!(url.as_str(), want, "{why}"),
                 (Err(Fault::Refused(said)), Err(word)) => {
-                    assert!(said.contains(word), "{why}: {said}")
+                    assert!(said.contains(word), "{why}: {said}");
                 }
                 (got, _) => panic!("{text}: {got:?} ({why})"),
             }

@@ -1,6 +1,7 @@
 //! Looking at a page: what is read of it, and its picture.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use data_encoding::BASE64;
 use serde::Deserialize;
@@ -200,7 +201,7 @@ fn weave(frames: &[Frame], reads: &[Read], at: usize) -> String {
         if let Some(inner) = inner {
             let name = frames[inner].name.as_deref().unwrap_or_default();
             let within = weave(frames, reads, inner);
-            text.push_str(&format!("(frame {name})\n{within}\n(end of the frame)"));
+            let _ = write!(text, "(frame {name})\n{within}\n(end of the frame)");
         } else {
             text.push_str("(a frame that cannot be read)");
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::SessionOptions;
 use super::ask::{self, Fault, SOON};
 use super::frames::Documents;
-use super::signals::Signals;
+use super::signals::{Signals, TabSignals};
 use super::watch::{self, Watch};
 
 /// The scripts that run beside a page, in the order in which they build upon each other.
@@ -116,7 +116,7 @@ impl Tab {
 
     /// Whether it is gone or its process died.
     pub(super) fn state(&self) -> TabState {
-        let look = |tab: &super::signals::TabSignals| match (tab.closed, tab.crashed) {
+        let look = |tab: &TabSignals| match (tab.closed, tab.crashed) {
             (true, _) => TabState::Closed,
             (false, true) => TabState::Crashed,
             (false, false) => TabState::Open,
@@ -224,14 +224,14 @@ impl Tab {
             if self.state() != TabState::Open {
                 return false;
             }
-            let quiet = self.signals.look(&self.target, |tab| tab.quiet()).unwrap_or(true);
+            let quiet = self.signals.look(&self.target, TabSignals::quiet).unwrap_or(true);
             if !quiet {
                 since = Instant::now();
                 // An event that was missed must not hold up everything.
                 if asked.elapsed() >= MISSED {
                     asked = Instant::now();
                     if self.ready().await == Ok(true) {
-                        self.signals.tab(&self.target, super::signals::TabSignals::loaded);
+                        self.signals.tab(&self.target, TabSignals::loaded);
                     }
                 }
             } else if since.elapsed() >= STILL {
