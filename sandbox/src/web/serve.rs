@@ -303,7 +303,7 @@ impl Serve {
         }
         let url =
             Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        let rest = url.get(url::Position::BeforePath..).unwrap_or("/");
+        let rest = &url[url::Position::BeforePath..];
         Some(format!("/~/{}{rest}", url.host_str()?))
     }
 }

@@ -169,7 +169,7 @@ impl Walk<'_> {
             tried.insert(sample.route);
             let route = &site.meta.routes[sample.route];
             let url = &sample.request.url;
-            let address = url.get(url::Position::BeforePath..).unwrap_or_default().to_owned();
+            let address = url[url::Position::BeforePath..].to_owned();
             let place = format!("{}{address}", host.name);
             let at = format!("{} {place} (route[{}])", sample.request.method, sample.route);
             let reply = match host.pages.try_sample(&sample, self.now) {
