@@ -11,7 +11,7 @@ use super::fields::Filled;
 use super::render::{Context, Fault, Lenient, render};
 use super::rows::{self, Condition, NoPage};
 use super::{Asked, Routes, Visit, cookies, filled, inline, login};
-use crate::web::media::content_type;
+use crate::web::media::content_type_of;
 use crate::web::reply::Reply;
 
 /// Name of the hidden field with the token of a session.
@@ -142,7 +142,7 @@ fn invalid(
         context.insert("list", rows::nothing());
     }
     let page = render(&site.language, template.as_str(), &context)?;
-    Ok(Reply::new(status, &content_type(template.as_str(), page.as_bytes()), page))
+    Ok(Reply::new(status, &content_type_of(template.as_str(), "", page.as_bytes()), page))
 }
 
 /// Makes the page of a list that a request asks for.
@@ -198,7 +198,7 @@ fn content(site: &Routes, asked: &Asked<'_>, context: &Context) -> Result<Reply,
     Ok(match &route.answer {
         Answer::Template(file) => {
             let body = show(file.as_str())?;
-            Reply::new(status, &content_type(file.as_str(), body.as_bytes()), body)
+            Reply::new(status, &content_type_of(file.as_str(), "", body.as_bytes()), body)
         }
         Answer::Redirect(template) => {
             let target = own("redirect")?;
@@ -213,7 +213,7 @@ fn content(site: &Routes, asked: &Asked<'_>, context: &Context) -> Result<Reply,
         Answer::Json(value) => Reply::json(status, &filled(value, "json", &own)?),
         Answer::Download(file) => {
             let bytes = asked.opened.file.clone();
-            Reply::new(status, &content_type(file.as_str(), &bytes), bytes)
+            Reply::new(status, &content_type_of(file.as_str(), "", &bytes), bytes)
         }
         Answer::Text(_) => Reply::new(status, "text/plain; charset=utf-8", own("text")?),
     })
