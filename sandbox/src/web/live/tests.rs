@@ -55,7 +55,8 @@ async fn serve(
     answer: Arc<impl Fn(&str) -> Vec<u8> + Send + Sync>,
 ) {
     let mut read = Vec::new();
-    while !read.windows(4).any(|end| end == b"\r\n\r\n") {
+    // A greeting of TLS (its first byte is 22) has no end that is looked for here.
+    while read.first() != Some(&22) && !read.windows(4).any(|end| end == b"\r\n\r\n") {
         let mut part = [0; 4096];
         match socket.read(&mut part).await {
             Ok(0) | Err(_) => break,
