@@ -11,10 +11,13 @@ mod hermetic;
 mod media;
 mod page;
 mod pages;
+mod recording;
+mod replay;
 mod reply;
 mod search;
 mod serper;
 mod service;
+mod warc;
 mod wiki;
 
 use std::collections::BTreeMap;
@@ -32,6 +35,8 @@ use reply::Reply;
 pub use hermetic::{Hermetic, HermeticError};
 pub use media::{is_text, media_type};
 pub use page::{Page, read_page};
+pub use recording::Recorder;
+pub use replay::{Tape, TapeEntry, TapeError};
 
 /// How many redirects one request may take.
 const MAX_REDIRECTS: u32 = 10;
@@ -118,7 +123,8 @@ impl AccessLog {
 }
 
 /// Why there was no reply. The messages are read by the agent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WebError {
     /// No host has that name.
     #[error("cannot reach `{0}`: the host is unknown")]
@@ -143,6 +149,18 @@ pub enum WebError {
     /// The task has no network.
     #[error("this task has no network")]
     NoWeb,
+    /// The request was given up before there was a reply.
+    #[error("`{0}` did not answer before the request was given up")]
+    Cut(String),
+    /// A replayed web does not know the answer.
+    #[error("`{0}` is not in the recording that stands for the web")]
+    NotRecorded(String),
+    /// The recording cannot be written or read.
+    #[error("the recording of the web failed: {0}")]
+    Recording(String),
+    /// What a newer program recorded instead of a reply, in its words.
+    #[error("{0}")]
+    Recorded(String),
 }
 
 /// Where the services that tools speak to live.

@@ -33,7 +33,7 @@ use jiff::Timestamp;
 use super::address::BlockList;
 use super::reply::Reply;
 use super::warc::{Asked, Key, Origin, Payload, Written, exchange, failure, information, session};
-use super::warc::{Damage, Item, scan};
+use super::warc::{Damage, FORMAT, Item, scan};
 use super::{Endpoints, Exchange, Request, Web, WebError};
 
 /// Bodies up to this size are compressed where the request was made; larger ones beside it.
@@ -121,7 +121,7 @@ impl Recorder {
     ) -> Result<(), WebError> {
         let (records, new) = match result {
             Ok(reply) => {
-                let digest = Payload::digest(&reply.body);
+                let digest = Payload::digest(asked.stored(&reply.body));
                 let known = digest.as_ref().and_then(|it| self.state().payloads.get(it).cloned());
                 exchange(asked, origin, reply, digest, known.as_ref())
             }
@@ -160,7 +160,11 @@ impl State {
                         self.payloads.entry(digest).or_insert(payload);
                     }
                 }
-                Item::Request(_) => {}
+                Item::Format(found) if found > FORMAT => {
+                    let reason = format!("it has format {found}; this program writes {FORMAT}");
+                    return Err(Damage::new(0, &reason));
+                }
+                Item::Format(_) | Item::Request(_) => {}
             }
         }
         self.length = scanned.whole;

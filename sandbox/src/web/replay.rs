@@ -120,7 +120,7 @@ impl Tape {
                 TapeError::Damaged { path: path.to_owned(), offset, reason }
             }
         })?;
-        if index.format > FORMAT {
+        if index.is_newer() {
             let (path, found) = (path.to_owned(), index.format);
             return Err(TapeError::Newer { path, found, known: FORMAT });
         }
