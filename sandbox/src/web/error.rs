@@ -74,8 +74,11 @@ pub enum WebError {
     #[error("`{0}` is not in the recording of the web that is replayed here")]
     NotRecorded(String),
     /// The recording cannot be written or read.
-    #[error("{0}")]
+    #[error("the recording of the web failed: {0}")]
     Recording(String),
+    /// What a newer program recorded instead of a reply, in its words.
+    #[error("{0}")]
+    Recorded(String),
     /// The call that asked ended first.
     #[error("the call ended before it was answered: `{0}`")]
     Cut(String),

@@ -20,11 +20,14 @@ mod media;
 mod page;
 mod pages;
 mod prune;
+mod recording;
 mod redirect;
+mod replay;
 mod reply;
 mod search;
 mod serper;
 mod service;
+mod warc;
 mod wiki;
 
 use std::collections::BTreeMap;
@@ -48,6 +51,8 @@ pub use hermetic::{Hermetic, HermeticError};
 pub use live::{Live, LiveError, LiveSettings, Proxies, SEARCH_KEY, SearchKey};
 pub use media::{is_text, media_type};
 pub use page::{Page, read_page};
+pub use recording::Recorder;
+pub use replay::{Tape, TapeEntry, TapeError};
 
 /// How many redirects one request may take.
 const MAX_REDIRECTS: u32 = 10;
@@ -142,7 +147,7 @@ pub struct Web {
 }
 
 /// What the door lets through, whoever answers behind it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Rules {
     /// What the task may not reach.
     blocked: BlockList,
@@ -167,7 +172,20 @@ impl Web {
     /// methods that the task says.
     #[must_use]
     pub fn live(live: Arc<Live>, blocked: &[String], methods: &[String]) -> Self {
-        Self::new(live, Rules { timed: true, ..Rules::open(blocked, methods) })
+        Self::new(live, Rules { timed: true, ..Rules::open(blocked) }).granting(methods)
+    }
+
+    /// Returns the same web for these methods alone; for `GET` and `HEAD` where there are
+    /// none. A search is granted in any case.
+    #[must_use]
+    pub fn granting(self, methods: &[String]) -> Self {
+        let named = methods.iter().filter_map(|name| name.parse().ok());
+        let mut methods: Vec<http::Method> = named.collect();
+        if methods.is_empty() {
+            methods = vec![http::Method::GET, http::Method::HEAD];
+        }
+        let rules = Arc::new(Rules { methods, ..Rules::clone(&self.rules) });
+        Self { rules, ..self }
     }
 
     fn new(exchange: Arc<dyn Exchange>, rules: Rules) -> Self {
@@ -268,14 +286,9 @@ impl Web {
 
 impl Rules {
     /// Returns the rules of the open web, live or recorded.
-    fn open(blocked: &[String], methods: &[String]) -> Self {
-        let granted = methods.iter().filter_map(|name| name.parse().ok());
-        let mut methods: Vec<http::Method> = granted.collect();
-        if methods.is_empty() {
-            methods = vec![http::Method::GET, http::Method::HEAD];
-        }
+    fn open(blocked: &[String]) -> Self {
         let blocked = BlockList::new(blocked);
-        Self { blocked, methods, ports: Ports::Open, timed: false }
+        Self { blocked, methods: Vec::new(), ports: Ports::Open, timed: false }
     }
 
     /// Refuses a method that the task does not grant. Searching is reading, though the

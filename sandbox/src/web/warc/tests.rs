@@ -1,0 +1,1 @@
+//! Files as other programs write them, and files that no program should have written.
