@@ -102,7 +102,7 @@ async fn serve(mut socket: TcpStream, web: Arc<Web>, count: Arc<AtomicUsize>) {
         Ok(response) => {
             let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", response.status);
             for (name, value) in response.headers {
-                head.push_str(&format!("{name}: {value}\r\n"));
+                head = [&head, name.as_str(), ": ", &value, "\r\n"].concat();
             }
             [head.as_bytes(), b"\r\n", &response.body].concat()
         }

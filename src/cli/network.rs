@@ -9,7 +9,7 @@ use wildgym_tasks::Suite;
 use wildgym_tasks::environment::HostMap;
 
 use super::{Failure, environment, say};
-use crate::runner::Network;
+use crate::runner::{Gym, Network};
 use crate::store::{RecordingRef, WebConfig, WebName};
 
 /// The network that trials see.
@@ -230,6 +230,14 @@ impl MovedWebArgs {
         ))
         .hint("name the same recording with `--recording FILE`, or begin a new run"))
     }
+}
+
+/// Refuses tasks that need the open internet where there is none.
+pub(super) fn refuse_unsuited(gym: &Gym, tasks: &[String]) -> Result<(), Failure> {
+    let unsuited = |id: &&String| gym.task(id).is_ok_and(|task| !gym.network.suits(task));
+    let Some(id) = tasks.iter().find(unsuited) else { return Ok(()) };
+    Err(Failure::usage(format!("task `{id}` needs the open internet"))
+        .hint("add `--web live`, or `--web replay --recording FILE`"))
 }
 
 /// Says at the beginning what the network means for the run.

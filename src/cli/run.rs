@@ -12,7 +12,7 @@ use wildgym_tasks::{Factor, Suite, Task, Variant};
 use super::cassette::{self, CassetteArgs};
 use super::host::{Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
-use super::network::WebArgs;
+use super::network::{self, WebArgs};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
 use crate::judge::stages;
@@ -254,6 +254,7 @@ pub(super) fn begin(
     let judge = judging::checked(&judged, cassette.as_ref())?;
     let pinned = web.config.clone();
     let gym = open_gym(&opened.suite, web)?;
+    network::refuse_unsuited(&gym, &tasks)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
         let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;

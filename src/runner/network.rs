@@ -43,6 +43,12 @@ impl Network {
         Ok(Self::Hermetic(opened.map(Arc::new)))
     }
 
+    /// Returns whether a task finds here the network that it needs, or needs none.
+    #[must_use]
+    pub fn suits(&self, task: &Task) -> bool {
+        !matches!((task.meta.environment.web, self), (Some(WebKind::Live), Self::Hermetic(_)))
+    }
+
     /// Returns why the network can no longer be recorded: attempts that went on do not count.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
@@ -68,7 +74,12 @@ impl Network {
     /// replay at the one at which the attempt started that it repeats.
     pub(super) fn view(&self, task: &Task, who: &str) -> View {
         let (own, environment) = (task.meta.now, &task.meta.environment);
-        let Some(WebKind::Hermetic) = environment.web else { return View { web: None, now: own } };
+        match (environment.web, self) {
+            (None, _) | (Some(WebKind::Live), Self::Hermetic(_)) => {
+                return View { web: None, now: own };
+            }
+            (Some(_), _) => {}
+        }
         self.open(&task.meta.blocked_hosts, &environment.methods, who, own)
     }
 

@@ -32,8 +32,10 @@ pub struct Environment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WebKind {
-    /// The suite's own sites, on this machine.
+    /// The suite's own sites, on this machine; a run may put the open internet in their place.
     Hermetic,
+    /// The open internet, live or recorded: a run must say which, with `--web`.
+    Live,
 }
 
 /// One host of the hermetic web: `sites/<host>/site.toml` and what lies beside it.

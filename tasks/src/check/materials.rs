@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::cells::cells;
-use crate::environment::{Blocked, Site};
+use crate::environment::{Blocked, Site, WebKind};
 use crate::suite::Suite;
 use crate::task::Task;
 
@@ -41,7 +41,7 @@ pub fn materials(
     for (path, file) in task.files.iter().chain(added) {
         read(vec![format!("file:{path}")], file, &extract, &mut all);
     }
-    if task.meta.environment.web.is_some() {
+    if task.meta.environment.web == Some(WebKind::Hermetic) {
         let blocked: Vec<Blocked> =
             task.meta.blocked_hosts.iter().filter_map(|it| Blocked::parse(it).ok()).collect();
         for site in suite.sites.values() {

@@ -178,6 +178,8 @@ fn check_meta(id: &str, meta: &TaskMeta, source: &Source, sites: &Sites, notes: 
         }
     }
     let web = meta.environment.web.is_some();
+    // Hosts of the open internet are not the suite's to know.
+    let live = meta.environment.web == Some(WebKind::Live);
     if meta.environment.web == Some(WebKind::Hermetic) && sites.hosts.is_empty() {
         source.fault(notes, "environment.web", "the suite has no sites");
     }
@@ -188,7 +190,7 @@ fn check_meta(id: &str, meta: &TaskMeta, source: &Source, sites: &Sites, notes: 
                 &field,
                 "the task has no web; add `web = \"hermetic\"` to `[environment]`",
             );
-        } else if !sites.hosts.contains_key(host) {
+        } else if !live && !sites.hosts.contains_key(host) {
             let known: Vec<_> = sites.hosts.keys().collect();
             source.fault(
                 notes,
@@ -264,7 +266,8 @@ fn check_places(
             }
         } else if let Some(place) = declared.place.strip_prefix("web:") {
             let host = place.split('/').next().unwrap_or_default();
-            if !host.contains('*') && !sites.by_host.contains_key(host) {
+            let live = meta.environment.web == Some(WebKind::Live);
+            if !live && !host.contains('*') && !sites.by_host.contains_key(host) {
                 source.fault(notes, &field, format!("`{host}` is no site of the suite"));
             }
         } else {

@@ -39,14 +39,16 @@ fn refusal_v4(address: Ipv4Addr) -> Option<&'static str> {
 }
 
 fn refusal_v6(address: Ipv6Addr) -> Option<&'static str> {
-    let [a, b, c, d, e, f, ..] = address.segments();
-    Some(match (a, b) {
-        (0, 0) if (c, d, e, f) == (0, 0, 0, 0) => match address {
+    let segments = address.segments();
+    Some(match (segments[0], segments[1]) {
+        (0, 0) if segments[..6] == [0; 6] => match address {
             Ipv6Addr::UNSPECIFIED => "its address is unspecified",
             Ipv6Addr::LOCALHOST => "its address is this machine's",
             _ => "its address embeds an IPv4 address",
         },
-        (0, 0) if (c, d, e, f) == (0, 0, 0, 0xffff) => "its address is a mapped IPv4 address",
+        (0, 0) if segments[..6] == [0, 0, 0, 0, 0, 0xffff] => {
+            "its address is a mapped IPv4 address"
+        }
         (0x64, 0xff9b) => "its address embeds an IPv4 address (NAT64)",
         (0x100, 0) => "its address leads nowhere",
         (0x2002, _) => "its address embeds an IPv4 address (6to4)",
@@ -90,10 +92,7 @@ pub(super) fn name_refusal(host: &str) -> Option<&'static str> {
     let inside = |ending: &&str| {
         host.strip_suffix(*ending).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    INSIDE
-        .iter()
-        .any(|ending| inside(&ending))
-        .then_some("names of this kind exist in single networks only")
+    INSIDE.iter().any(inside).then_some("names of this kind exist in single networks only")
 }
 
 #[cfg(test)]

@@ -5,6 +5,17 @@ use std::io;
 
 use crate::web::WebError;
 
+/// What common failures of connections mean.
+const KINDS: [(io::ErrorKind, &str); 7] = [
+    (io::ErrorKind::ConnectionRefused, "the connection was refused"),
+    (io::ErrorKind::ConnectionReset, "the connection was closed by the host"),
+    (io::ErrorKind::ConnectionAborted, "the connection was closed by the host"),
+    (io::ErrorKind::NetworkUnreachable, "there is no way to its network"),
+    (io::ErrorKind::HostUnreachable, "there is no way to it"),
+    (io::ErrorKind::TimedOut, "the connection took too long"),
+    (io::ErrorKind::UnexpectedEof, "the host ended the connection early"),
+];
+
 /// Explains why the client got no whole reply from a host.
 pub(super) fn explain(host: &str, error: &reqwest::Error, seconds: u64) -> WebError {
     let host = host.to_owned();
@@ -38,21 +49,10 @@ fn reason(error: &(dyn Error + 'static)) -> Option<String> {
     {
         return Some(reason);
     }
-    let known = match io.kind() {
-        io::ErrorKind::ConnectionRefused => "the connection was refused",
-        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => {
-            "the connection was closed by the host"
-        }
-        io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {
-            "there is no way to its network"
-        }
-        io::ErrorKind::TimedOut => "the connection took too long",
-        io::ErrorKind::UnexpectedEof => "the host ended the connection early",
-        // What else there is says itself what it is.
-        _ if io.get_ref().is_none() => return Some(format!("the connection failed: {io}")),
-        _ => return None,
-    };
-    Some(known.to_owned())
+    let known = KINDS.iter().find(|(kind, _)| *kind == io.kind()).map(|(_, says)| *says);
+    // What else there is says itself what it is.
+    let other = || io.get_ref().is_none().then(|| format!("the connection failed: {io}"));
+    known.map(ToOwned::to_owned).or_else(other)
 }
 
 fn of_tls(error: &rustls::Error) -> String {

@@ -178,15 +178,12 @@ impl Live {
     async fn sent(&self, request: &Request, host: &str) -> Result<Reply, WebError> {
         let mut headers = headers::outgoing(request);
         self.put_key(request, host, &mut headers)?;
-        let (client, url) = match self.map.get(host) {
-            Some(to) => {
-                as_mapped(&request.url, &mut headers);
-                (&self.mapped, redirected(to, &request.url))
-            }
-            None => {
-                self.refuse_name(host)?;
-                (&self.client, request.url.clone())
-            }
+        let (client, url) = if let Some(to) = self.map.get(host) {
+            as_mapped(&request.url, &mut headers);
+            (&self.mapped, redirected(to, &request.url))
+        } else {
+            self.refuse_name(host)?;
+            (&self.client, request.url.clone())
         };
         let sent = client
             .request(request.method.clone(), url)

@@ -74,7 +74,9 @@ async fn serve(
 fn http(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut reply = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in headers {
-        reply.push_str(&format!("{name}: {value}\r\n"));
+        for part in [name, ": ", value, "\r\n"] {
+            reply.push_str(part);
+        }
     }
     reply.push_str("connection: close\r\n\r\n");
     [reply.as_bytes(), body].concat()
@@ -130,7 +132,9 @@ fn open(names: Arc<Told>, bounds: Bounds, settings: LiveSettings) -> Arc<Live> {
 
 fn sent_to(entries: &[(&str, &str)]) -> LiveSettings {
     let mut map = HostMap::default();
-    entries.iter().for_each(|(host, to)| map.insert(host, to).unwrap());
+    for (host, to) in entries {
+        map.insert(host, to).unwrap();
+    }
     LiveSettings { map, ..LiveSettings::default() }
 }
 
