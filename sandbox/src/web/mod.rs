@@ -149,18 +149,15 @@ pub enum WebError {
     /// The task has no network.
     #[error("this task has no network")]
     NoWeb,
-    /// The request was given up before there was a reply.
-    #[error("`{0}` did not answer before the request was given up")]
-    Cut(String),
-    /// A replayed web does not know the answer.
-    #[error("`{0}` is not in the recording that stands for the web")]
+    /// The recording that is replayed does not have the request.
+    #[error("`{0}` is not in the recording of the web that is replayed here")]
     NotRecorded(String),
     /// The recording cannot be written or read.
-    #[error("the recording of the web failed: {0}")]
-    Recording(String),
-    /// What a newer program recorded instead of a reply, in its words.
     #[error("{0}")]
-    Recorded(String),
+    Recording(String),
+    /// The call that asked ended first.
+    #[error("the call ended before it was answered: `{0}`")]
+    Cut(String),
 }
 
 /// Where the services that tools speak to live.

@@ -136,7 +136,7 @@ impl Recorder {
     }
 
     fn broken(&self, reason: &str) -> WebError {
-        WebError::Recording(format!("cannot write `{}`: {reason}", self.path))
+        WebError::Recording(format!("cannot record into `{}`: {reason}", self.path))
     }
 }
 
@@ -215,8 +215,9 @@ impl Web {
         let session = recorder.begin(who, started);
         let counts = Mutex::new(HashMap::new());
         let who = who.to_owned();
-        let recorded = Recorded { inner: self.exchange, recorder, who, session, counts };
-        Self { exchange: Arc::new(recorded), blocked: self.blocked }
+        let inner = Arc::clone(&self.exchange);
+        let recorded = Recorded { inner, recorder, who, session, counts };
+        Self { exchange: Arc::new(recorded), ..self }
     }
 }
 
@@ -302,3 +303,6 @@ pub(super) fn count(counts: &Mutex<HashMap<Key, u32>>, key: Key) -> u32 {
     *count = count.saturating_add(1);
     *count
 }
+
+#[cfg(test)]
+mod tests;

@@ -130,8 +130,8 @@ impl Index {
         let mut message = message(file, entry)?;
         if let Some(body) = entry.body.map(|index| &self.entries[index]) {
             let original = self::message(file, body)?;
-            if message.headers.is_empty() {
-                message.headers = original.headers;
+            if message::status(&message.first).is_none() {
+                (message.first, message.headers) = (original.first, original.headers);
             }
             message.body = original.body;
         }
@@ -170,7 +170,7 @@ fn error(file: &File, place: Place) -> io::Result<WebError> {
         serde_json::from_reader(block.take(MAX_ERROR)).map_err(io::Error::from)
     })?;
     let known = serde_json::from_value(recorded.error);
-    Ok(known.unwrap_or(WebError::Recorded(recorded.message)))
+    Ok(known.unwrap_or(WebError::Recording(recorded.message)))
 }
 
 /// Returns the part of the name of an attempt that does not depend on the condition.
