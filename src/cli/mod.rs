@@ -9,6 +9,7 @@ mod environment;
 mod failure;
 mod host;
 mod judging;
+mod network;
 mod progress;
 mod start;
 

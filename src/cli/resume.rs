@@ -8,6 +8,7 @@ use clap::Args;
 use super::cassette::{self, CassetteArgs};
 use super::host::{open_gym, open_suite};
 use super::judging::{self, MovedArgs};
+use super::network::MovedWebArgs;
 use super::start::{self, Job, Shown};
 use super::{Code, Failure};
 use crate::store::{ModelConfig, Store};
@@ -48,6 +49,9 @@ pub(super) struct ResumeArgs {
     cassette: CassetteArgs,
 
     #[command(flatten)]
+    web: MovedWebArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
@@ -61,6 +65,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         args.move_model(model);
     }
     args.judge.apply(&mut config.judge)?;
+    let web = args.web.plan(&mut config.web, &args.run)?;
     let lock = store.lock()?;
     let opened = open_suite(&config.suite.source)?;
     if opened.suite.digest != config.suite.digest {
@@ -74,7 +79,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite)?;
+    let gym = open_gym(&opened.suite, web)?;
     let names: Vec<&str> = gym.catalog.iter().map(|entry| entry.tool.name()).collect();
     if names != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas

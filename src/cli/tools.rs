@@ -5,7 +5,6 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use wildgym_sandbox::web::{Hermetic, Web};
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
 use wildgym_sandbox::{Clock, Sandbox, Seed};
@@ -13,7 +12,9 @@ use wildgym_toolbox::catalog::Entry;
 use wildgym_toolbox::{Bounds, Call, Catalog, Toolbox, schema};
 
 use super::host::{catalog, open_host, open_suite};
-use super::{Code, Failure, data, environment, say};
+use super::network::{WebArgs, announce};
+use super::{Code, Failure, data, say};
+use crate::store::WebName;
 
 /// List the tools, show one, or call one by hand
 #[derive(Debug, Args)]
@@ -62,6 +63,9 @@ struct CallArgs {
     /// Logical time of the call
     #[arg(long, value_name = "TIME", default_value = "2026-01-01T09:00:00Z")]
     now: jiff::Timestamp,
+
+    #[command(flatten)]
+    web: WebArgs,
 
     /// Seed of the call's chances
     #[arg(long, value_name = "NUMBER", default_value = "0")]
@@ -176,8 +180,13 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
 fn toolbox(args: &CallArgs) -> Result<Toolbox, Failure> {
     let host = open_host()?;
     let opened = open_suite(&args.suite)?;
-    let web = Hermetic::open(&opened.suite.sites, &environment::cache()?)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let planned = args.web.plan(&opened.suite)?;
+    let config = planned.config.clone();
+    let network = planned.open(&opened.suite)?;
+    if config.kind != WebName::Hermetic {
+        announce(&config, &network);
+    }
+    let (web, now) = network.by_hand("tools/call/full/1", args.now);
     let workspace = match &args.workspace {
         Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
             Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
@@ -187,8 +196,8 @@ fn toolbox(args: &CallArgs) -> Result<Toolbox, Failure> {
     let sandbox = Sandbox {
         host,
         workspace,
-        web: Some(Web::hermetic(Arc::new(web), Vec::new())),
-        clock: Clock::starting_at(args.now),
+        web,
+        clock: Clock::starting_at(now),
         seed: Seed::of_run(args.seed),
     };
     let work = Arc::new(WorkClock::default());

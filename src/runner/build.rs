@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use wildgym_sandbox::web::{Hermetic, HermeticError, Web};
+use wildgym_sandbox::web::HermeticError;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
 use wildgym_sandbox::{Clock, Host, Sandbox};
-use wildgym_tasks::environment::WebKind;
 use wildgym_tasks::{Suite, Task, Variant};
 use wildgym_toolbox::{Bounds, Catalog, Interceptor, Toolbox, schema};
 
@@ -18,6 +17,7 @@ use crate::agent::Request;
 use crate::record::TrialId;
 use crate::store::BoundsConfig;
 
+use super::network::{Network, View};
 use super::plan::seed_of;
 
 /// Why a sandbox could not be made.
@@ -59,7 +59,8 @@ pub struct Gym {
     pub schemas: Arc<Vec<Value>>,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
-    hermetic: Option<Arc<Hermetic>>,
+    /// The network that trials see.
+    pub network: Network,
 }
 
 impl std::fmt::Debug for Gym {
@@ -80,7 +81,7 @@ pub struct Built {
 }
 
 impl Gym {
-    /// Opens a suite: its sites and their search index, kept below `cache`.
+    /// Opens a suite over its own sites; their search index is kept below `cache`.
     pub fn open(
         host: Arc<Host>,
         suite: Arc<Suite>,
@@ -88,13 +89,21 @@ impl Gym {
         interceptors: Vec<Arc<dyn Interceptor>>,
         cache: &Utf8Path,
     ) -> Result<Self, BuildError> {
-        let hermetic = if suite.sites.is_empty() {
-            None
-        } else {
-            Some(Arc::new(Hermetic::open(&suite.sites, cache)?))
-        };
+        let network = Network::hermetic(&suite, cache)?;
+        Ok(Self::over(network, host, suite, catalog, interceptors))
+    }
+
+    /// Opens a suite over some network.
+    #[must_use]
+    pub fn over(
+        network: Network,
+        host: Arc<Host>,
+        suite: Arc<Suite>,
+        catalog: Arc<Catalog>,
+        interceptors: Vec<Arc<dyn Interceptor>>,
+    ) -> Self {
         let schemas = Arc::new(catalog.iter().map(schema::openai).collect::<Vec<_>>());
-        Ok(Self { host, suite, catalog, schemas, interceptors, hermetic })
+        Self { host, suite, catalog, schemas, interceptors, network }
     }
 
     /// Returns the task of a trial.
@@ -117,11 +126,12 @@ impl Gym {
         })?;
         let workspace = Workspace::create(&self.host.scratch, Quota::default());
         fill(&workspace, &given.files)?;
+        let View { web, now } = self.network.view(task, &trial.to_string());
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),
             workspace,
-            web: self.web(task),
-            clock: Clock::starting_at(task.meta.now),
+            web,
+            clock: Clock::starting_at(now),
             seed: seed_of(run_seed, trial),
         });
         let work = Arc::new(WorkClock::default());
@@ -138,16 +148,6 @@ impl Gym {
             language: task.meta.language,
         };
         Ok(Built { request, toolbox, work })
-    }
-
-    /// Returns the network that a task grants.
-    fn web(&self, task: &Task) -> Option<Web> {
-        match task.meta.environment.web? {
-            WebKind::Hermetic => self
-                .hermetic
-                .as_ref()
-                .map(|web| Web::hermetic(Arc::clone(web), task.meta.blocked_hosts.clone())),
-        }
     }
 }
 

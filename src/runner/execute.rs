@@ -1,6 +1,7 @@
 //! One attempt, from its first record to its last.
 
 use wildgym_sandbox::Workspace;
+use wildgym_sandbox::web::Web;
 use wildgym_tasks::task::Limits;
 
 use super::build::{Built, Gym};
@@ -48,6 +49,7 @@ pub async fn execute(
                 rounds: 0,
                 calls: 0,
                 usage: crate::record::Usage::default(),
+                web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
                 t: Times { at_ms: transcript.at_ms(), ..Times::default() },
@@ -71,6 +73,11 @@ pub async fn execute(
         })),
     };
     let took = work.elapsed();
+    // What could not be recorded never happened, as far as a replay goes.
+    let ended = match gym.network.failure() {
+        Some(detail) => Some(Err(Broken { lost: Lost::Harness, detail })),
+        None => ended,
+    };
     let ending = match ended {
         Some(Ok(ending)) => ending,
         Some(Err(broken)) => Ending::without(Outcome::Lost(broken.lost), broken.detail),
@@ -135,6 +142,7 @@ fn close(
         rounds,
         calls,
         usage,
+        web_misses: toolbox.sandbox().web.as_ref().map_or(0, Web::misses),
         clock: toolbox.sandbox().clock.now(),
         files,
         t: Times { at_ms: transcript.at_ms(), took_ms, model_ms, tools_ms, ..Times::default() },

@@ -1,5 +1,8 @@
 //! The plain data from which a sandbox is built: environments and sites.
 
+mod block;
+mod map;
+
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
@@ -8,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::Language;
 
+pub use block::Blocked;
+pub use map::HostMap;
+
 /// What surrounds the agent: `[environment]` of `task.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -15,6 +21,11 @@ pub struct Environment {
     /// The network as the trial sees it; without it there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<WebKind>,
+    /// HTTP methods that the trial may use on the open web, live or recorded; `GET` and
+    /// `HEAD` where none is named. Sites of the hermetic web decide for themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]}))]
+    pub methods: Vec<String>,
 }
 
 /// Which network a trial sees.

@@ -30,7 +30,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 
-use super::address::BlockList;
+use super::block::BlockList;
 use super::reply::Reply;
 use super::warc::{Asked, Key, Origin, Payload, Written, exchange, failure, information, session};
 use super::warc::{Damage, FORMAT, Item, scan};
@@ -215,8 +215,8 @@ impl Web {
         let session = recorder.begin(who, started);
         let counts = Mutex::new(HashMap::new());
         let who = who.to_owned();
-        let inner = Arc::clone(&self.exchange);
-        let recorded = Recorded { inner, recorder, who, session, counts };
+        let recorded =
+            Recorded { inner: Arc::clone(&self.exchange), recorder, who, session, counts };
         Self { exchange: Arc::new(recorded), ..self }
     }
 }

@@ -28,11 +28,11 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::address::BlockList;
+use super::block::BlockList;
 use super::recording::count;
 use super::reply::Reply;
 use super::warc::{Asked, Damage, Entry, FORMAT, Index, Key, Kind};
-use super::{Endpoints, Exchange, Request, Web, WebError};
+use super::{Endpoints, Exchange, Request, Rules, Web, WebError};
 
 /// Why a recording cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -196,12 +196,13 @@ impl Web {
     /// Returns the web of one attempt as the recording has it.
     ///
     /// `who` names the trial, `<condition>/<task>/<variant>/<k>`. What is blocked stays so,
-    /// recorded or not. No name is resolved and no socket opened.
+    /// recorded or not; see [`Web::granting`] for methods. No name is resolved and no socket
+    /// opened.
     #[must_use]
     pub fn replay(tape: Arc<Tape>, who: &str, endpoints: Endpoints, blocked: &[String]) -> Self {
         let session = tape.index.session_of(who);
         let replay = Replay { tape, session, endpoints, counts: Mutex::new(HashMap::new()) };
-        Self { exchange: Arc::new(replay), blocked: Arc::new(BlockList::new(blocked)) }
+        Self::new(Arc::new(replay), Rules::open(blocked))
     }
 }
 

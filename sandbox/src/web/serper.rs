@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 use super::Request;
-use super::address::BlockList;
+use super::block::BlockList;
 use super::pages::not_found;
 use super::reply::{Reply, escape};
 use super::search::{Engine, Hit, Hits, Query, Scope};
@@ -51,7 +51,10 @@ fn search(engine: &Engine, vertical: Vertical, ask: &Ask, blocked: &BlockList) -
     let news = vertical == Vertical::News;
     let scope = Scope { host: None, news, blocked: Some(blocked) };
     let skip = (ask.page - 1).saturating_mul(ask.count);
-    engine.search(&Query::parse(&ask.text), scope, skip, ask.count)
+    let mut found = engine.search(&Query::parse(&ask.text), scope, skip, ask.count);
+    // Hosts are left out by the engine, single paths here.
+    found.hits.retain(|hit| !blocked.covers_text(&hit.url));
+    found
 }
 
 /// Answers in JSON; mistakes are 400 with a `message`.

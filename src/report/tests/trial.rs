@@ -127,6 +127,8 @@ fn eventful() -> Vec<Record> {
             url: "http://search.example/search".into(),
             status: Some(200),
             bytes: 812,
+            time: None,
+            took_ms: None,
             error: None,
         },
         Access {
@@ -134,6 +136,8 @@ fn eventful() -> Vec<Record> {
             url: "http://gone.example/".into(),
             status: None,
             bytes: 0,
+            time: None,
+            took_ms: None,
             error: Some("the host is unknown".into()),
         },
     ];

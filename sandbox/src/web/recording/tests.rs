@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use url::Url;
 
 use super::*;
-use crate::web::{AccessLog, Tape, TapeEntry, TapeError};
+use crate::web::{AccessLog, Rules, Tape, TapeEntry, TapeError};
 
 /// A web that answers each request by a function of it and of how many came before.
 struct Scripted(Box<Script>, Mutex<u32>, Endpoints);
@@ -55,7 +55,7 @@ fn scripted(
     script: impl Fn(&Request, u32) -> Result<Reply, WebError> + Send + Sync + 'static,
 ) -> Web {
     let scripted = Scripted(Box::new(script), Mutex::new(0), endpoints());
-    Web { exchange: Arc::new(scripted), blocked: Arc::new(BlockList::new(&[])) }
+    Web::new(Arc::new(scripted), Rules::default())
 }
 
 /// A web whose every answer is another one.

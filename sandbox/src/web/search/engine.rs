@@ -11,7 +11,7 @@ use super::document::Document;
 use super::index::{self, Fields};
 use super::query::Query;
 use super::snippet::{folded_in_place, snippet};
-use crate::web::address::BlockList;
+use crate::web::block::BlockList;
 use crate::web::hermetic::HermeticError;
 use crate::words::{folded, grams, is_cjk, is_common, words};
 

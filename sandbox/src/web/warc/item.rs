@@ -197,5 +197,5 @@ fn unbracketed(url: &str) -> &str {
 /// Returns a URL as requests have it; nothing for what is not asked through HTTP.
 fn normal(url: &str) -> Option<String> {
     let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-    Some(redact::url(&address::normal(&url).unwrap_or(url)))
+    Some(redact::url(&address::normal(&url, address::Ports::Open).unwrap_or(url)))
 }
