@@ -95,6 +95,7 @@ fn outcome(outcome: Outcome, answer: Option<&str>) -> Record {
         rounds: 2,
         calls: 4,
         usage: Usage { input: 2400, output: 160, cached: 0, reasoning: 0 },
+        web_misses: 0,
         clock: Timestamp::UNIX_EPOCH,
         files: vec![FileRecord { path: "out/table.csv".into(), bytes: 321, blob: None }],
         t: Times { took_ms: 3200, ..Times::default() },
