@@ -273,8 +273,8 @@ fn repeated_bodies_are_stored_once() {
         }
     }
     let size = std::fs::metadata(place.path()).unwrap().len();
-    let least = body.len() as u64;
-    assert!(size < least + 100 * 1600, "{size} bytes for 100 answers of {least} bytes");
+    let once = body.len() as u64;
+    assert!(size < once + 100 * 1600, "{size} bytes for 100 answers of {once} bytes");
     let tape = place.tape();
     let repeated = tape.entries().iter().filter(|entry| entry.repeated).count();
     assert_eq!((tape.entries().len(), repeated), (100, 99));

@@ -126,7 +126,7 @@ impl<'a> Block<'a> {
     pub(super) fn finish(mut self) -> io::Result<Option<[u8; 32]>> {
         while self.failed.is_none() {
             let count = match self.fill_buf() {
-                Ok(bytes) if bytes.is_empty() => break,
+                Ok([]) => break,
                 Ok(bytes) => bytes.len(),
                 Err(_) => continue,
             };
