@@ -21,7 +21,7 @@ const DECODINGS: usize = 6;
 /// `example.org` stands for the host and its subdomains, under any scheme; so do
 /// `*.example.org` and `https://example.org/`. `example.org/answers` stands for that path
 /// and everything below it, and so does `example.org/answers/*`; elsewhere `*` stands for
-/// any text: `example.org/*/solution.html`. An entry with a `?` is held against path and
+/// any text: `example.org/*/solution.html`. `org` stands for all hosts that end so. An entry with a `?` is held against path and
 /// query together: `example.org/read?*id=7*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocked {
@@ -125,7 +125,7 @@ fn host_of(written: &str) -> Result<String, String> {
     match Url::parse(&format!("http://{written}")).as_ref().map(Url::host) {
         Ok(Some(Host::Domain(name))) => {
             let name = name.trim_end_matches('.');
-            if name.contains('.') && name.split('.').all(|label| !label.is_empty()) {
+            if name.split('.').all(|label| !label.is_empty()) {
                 Ok(name.to_owned())
             } else {
                 Err(format!("`{written}` is no whole host name; {example}"))
@@ -299,7 +299,6 @@ mod tests {
             ("  ", "names no host"),
             ("/answers", "names no host"),
             ("https://", "names no host"),
-            ("org", "no whole host name"),
             ("answers page", "no host name"),
             ("ex*mple.org", "`*` may stand in the path"),
             ("example.*", "`*` may stand in the path"),

@@ -235,7 +235,10 @@ fn check_blocked(meta: &TaskMeta, source: &Source, sites: &Sites, notes: &mut No
         let host = blocked.host();
         let ending = host.rsplit('.').next().unwrap_or_default();
         let holds = |site: &String| site == host || site.ends_with(&format!(".{host}"));
-        if RESERVED.contains(&ending) && !sites.hosts.keys().any(holds) {
+        if !host.contains('.') {
+            let problem = format!("`{entry}` is no whole host name, such as `example.org`");
+            source.fault(notes, &field, problem);
+        } else if RESERVED.contains(&ending) && !sites.hosts.keys().any(holds) {
             let known: Vec<_> = sites.hosts.keys().collect();
             let problem = format!("`{host}`: {}", text::unknown("host", host, &known));
             source.fault(notes, &field, problem);

@@ -32,11 +32,11 @@ fn reason(error: &(dyn Error + 'static)) -> Option<String> {
         return Some(of_tls(tls));
     }
     let io = error.downcast_ref::<io::Error>()?;
-    // An error that was wrapped is not among the sources.
+    // What such an error wraps, which may be another one, is not among its sources.
     if let Some(inner) = io.get_ref()
-        && let Some(tls) = inner.downcast_ref::<rustls::Error>()
+        && let Some(reason) = reason(inner)
     {
-        return Some(of_tls(tls));
+        return Some(reason);
     }
     let known = match io.kind() {
         io::ErrorKind::ConnectionRefused => "the connection was refused",
