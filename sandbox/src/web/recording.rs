@@ -136,7 +136,7 @@ impl Recorder {
     }
 
     fn broken(&self, reason: &str) -> WebError {
-        WebError::Recording(format!("cannot write `{}`: {reason}", self.path))
+        WebError::Recording(format!("cannot record into `{}`: {reason}", self.path))
     }
 }
 
@@ -213,11 +213,9 @@ impl Web {
     #[must_use]
     pub fn recorded(self, recorder: Arc<Recorder>, who: &str, started: Timestamp) -> Self {
         let session = recorder.begin(who, started);
-        let counts = Mutex::new(HashMap::new());
-        let who = who.to_owned();
-        let recorded =
-            Recorded { inner: Arc::clone(&self.exchange), recorder, who, session, counts };
-        Self { exchange: Arc::new(recorded), ..self }
+        let (inner, counts) = (Arc::clone(&self.exchange), Mutex::new(HashMap::new()));
+        let kept = Recorded { inner, recorder, who: who.to_owned(), session, counts };
+        Self { exchange: Arc::new(kept), ..self }
     }
 }
 
@@ -303,3 +301,6 @@ pub(super) fn count(counts: &Mutex<HashMap<Key, u32>>, key: Key) -> u32 {
     *count = count.saturating_add(1);
     *count
 }
+
+#[cfg(test)]
+mod tests;

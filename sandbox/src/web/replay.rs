@@ -180,7 +180,7 @@ impl Tape {
         };
         let broken = |error| {
             WebError::Recording(format!(
-                "cannot read `{}` at byte {}: {error}",
+                "cannot read the recording `{}` at byte {}: {error}",
                 self.path,
                 entry.place.offset()
             ))

@@ -15,6 +15,7 @@ use super::item::{AnswerItem, Item, RequestItem, SessionItem};
 use super::key::Key;
 use super::message::{self, Served};
 use super::scan::{Damage, Place, at, scan};
+use super::write::Origin;
 use crate::web::{MAX_BODY, WebError};
 
 /// Most bytes of a recorded error.
@@ -130,8 +131,8 @@ impl Index {
         let mut message = message(file, entry)?;
         if let Some(body) = entry.body.map(|index| &self.entries[index]) {
             let original = self::message(file, body)?;
-            if message.headers.is_empty() {
-                message.headers = original.headers;
+            if message::status(&message.first).is_none() {
+                (message.first, message.headers) = (original.first, original.headers);
             }
             message.body = original.body;
         }
@@ -170,7 +171,7 @@ fn error(file: &File, place: Place) -> io::Result<WebError> {
         serde_json::from_reader(block.take(MAX_ERROR)).map_err(io::Error::from)
     })?;
     let known = serde_json::from_value(recorded.error);
-    Ok(known.unwrap_or(WebError::Recorded(recorded.message)))
+    Ok(known.unwrap_or(WebError::Recording(recorded.message)))
 }
 
 /// Returns the part of the name of an attempt that does not depend on the condition.
@@ -239,27 +240,16 @@ impl Builder {
     }
 
     fn answer(&mut self, item: AnswerItem) {
-        let asked = [&item.id].into_iter().chain(&item.concurrent);
-        let asked = asked.filter_map(|record| self.requests.get(record)).next().cloned();
+        let mut names = std::iter::once(&item.id).chain(&item.concurrent);
+        let asked = names.find_map(|record| self.requests.get(record)).cloned();
         let (method, key) =
             asked.unwrap_or_else(|| ("GET".to_owned(), Key::new("GET", &item.url, None, &[])));
-        let (session, nth) = match &item.origin {
-            Some(origin) => {
-                let name = (origin.who.clone(), origin.session);
-                let known = self.sessions.get(&name).copied();
-                let session = known.unwrap_or_else(|| {
-                    // Someone took the begin of the session out.
-                    let started = item.date.unwrap_or(Timestamp::UNIX_EPOCH);
-                    let (who, number) = name;
-                    self.begin(SessionItem { who, number, started })
-                });
-                (Some(session), origin.nth)
-            }
-            None => {
-                let count = self.counts.entry(key).or_insert(0);
-                *count = count.saturating_add(1);
-                (None, *count)
-            }
+        let (session, nth) = if let Some(origin) = &item.origin {
+            (Some(self.session(origin, item.date)), origin.nth)
+        } else {
+            let count = self.counts.entry(key).or_insert(0);
+            *count = count.saturating_add(1);
+            (None, *count)
         };
         let body = (item.kind == Kind::Revisit).then(|| self.original(&item)).flatten();
         let index = self.index.entries.len();
@@ -286,6 +276,17 @@ impl Builder {
             nth,
             body,
         });
+    }
+
+    /// Returns the session of an answer. Where someone took its begin out of the file, it
+    /// begins with that answer.
+    fn session(&mut self, origin: &Origin, date: Option<Timestamp>) -> usize {
+        let name = (origin.who.clone(), origin.session);
+        if let Some(session) = self.sessions.get(&name) {
+            return *session;
+        }
+        let (who, number) = name;
+        self.begin(SessionItem { who, number, started: date.unwrap_or(Timestamp::UNIX_EPOCH) })
     }
 
     /// Returns the entry that has the body of a revisit.

@@ -182,7 +182,8 @@ mod tests {
         let mut both = format!("{:x}\r\n", gzip(b"hello").len()).into_bytes();
         both.extend(gzip(b"hello"));
         both.extend(b"\r\n0\r\n\r\n");
-        let table: [(&[(&str, &str)], Vec<u8>, &[u8], &str); 10] = [
+        type Case<'a> = (&'a [(&'a str, &'a str)], Vec<u8>, &'a [u8], &'a str);
+        let table: [Case<'_>; 10] = [
             (&[], b"hello".to_vec(), b"hello", "as it is"),
             (&[chunked], b"3;x=1\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n".to_vec(), b"hello", "chunks"),
             (&[chunked], b"3\nhel\n2\nlo\n0\n\n".to_vec(), b"hello", "bare line feeds"),

@@ -175,17 +175,26 @@ fn address(value: &str) -> Cow<'_, str> {
 
 /// Takes secrets out of a JSON value, at any depth; returns whether there were any.
 fn values(value: &mut Value) -> bool {
+    let mut found = false;
     match value {
-        Value::Object(object) => object.iter_mut().fold(false, |found, (name, value)| {
-            let secret = is_secret(name, FIELDS) && (value.is_string() || value.is_number());
-            if secret {
-                *value = REDACTED.into();
+        Value::Object(object) => {
+            for (name, value) in object {
+                if is_secret(name, FIELDS) && (value.is_string() || value.is_number()) {
+                    *value = REDACTED.into();
+                    found = true;
+                } else {
+                    found |= values(value);
+                }
             }
-            (secret || values(value)) || found
-        }),
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| values(item) || found),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+        Value::Array(items) => {
+            for item in items {
+                found |= values(item);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+    found
 }
 
 #[cfg(test)]

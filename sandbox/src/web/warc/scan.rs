@@ -46,12 +46,12 @@ impl Damage {
     }
 
     fn of(offset: u64, error: io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::UnexpectedEof => Self::new(offset, "the record ends before its length"),
-            ErrorKind::InvalidData | ErrorKind::InvalidInput => {
-                Self::new(offset, &error.to_string())
-            }
-            _ => Self::Io(error),
+        if error.kind() == ErrorKind::UnexpectedEof {
+            Self::new(offset, "the record ends before its length")
+        } else if matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput) {
+            Self::new(offset, &error.to_string())
+        } else {
+            Self::Io(error)
         }
     }
 

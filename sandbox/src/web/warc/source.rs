@@ -15,8 +15,10 @@ pub(super) struct Source<'a> {
     file: &'a File,
     /// Where the next bytes are read from.
     next: u64,
-    buffer: Vec<u8>,
+    buffer: Box<[u8]>,
+    /// Which part of the buffer is still to be used.
     used: usize,
+    filled: usize,
     /// Of all bytes that were read.
     digest: blake3::Hasher,
 }
@@ -24,18 +26,19 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     /// Reads from `offset` on.
     pub(super) fn new(file: &'a File, offset: u64) -> Self {
-        Self { file, next: offset, buffer: Vec::new(), used: 0, digest: blake3::Hasher::new() }
+        let buffer = vec![0; BUFFER].into();
+        Self { file, next: offset, buffer, used: 0, filled: 0, digest: blake3::Hasher::new() }
     }
 
     /// Returns the offset of the next byte.
     pub(super) fn offset(&self) -> u64 {
-        self.next - (self.buffer.len() - self.used) as u64
+        self.next - (self.filled - self.used) as u64
     }
 
     /// Reads the rest and returns the digest of all that was read.
     pub(super) fn finish(mut self) -> io::Result<blake3::Hash> {
         while !self.fill_buf()?.is_empty() {
-            self.used = self.buffer.len();
+            self.used = self.filled;
         }
         Ok(self.digest.finalize())
     }
@@ -51,20 +54,17 @@ impl Read for Source<'_> {
 
 impl BufRead for Source<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.used == self.buffer.len() {
-            self.buffer.resize(BUFFER, 0);
-            self.used = 0;
-            let read = self.file.read_at(&mut self.buffer, self.next);
-            self.buffer.truncate(*read.as_ref().unwrap_or(&0));
-            let read = read?;
-            self.digest.update(&self.buffer);
+        if self.used == self.filled {
+            let read = self.file.read_at(&mut self.buffer, self.next)?;
+            (self.used, self.filled) = (0, read);
+            self.digest.update(&self.buffer[..read]);
             self.next += read as u64;
         }
-        Ok(&self.buffer[self.used..])
+        Ok(&self.buffer[self.used..self.filled])
     }
 
     fn consume(&mut self, count: usize) {
-        self.used = (self.used + count).min(self.buffer.len());
+        self.used = (self.used + count).min(self.filled);
     }
 }
 
@@ -126,7 +126,7 @@ impl<'a> Block<'a> {
     pub(super) fn finish(mut self) -> io::Result<Option<[u8; 32]>> {
         while self.failed.is_none() {
             let count = match self.fill_buf() {
-                Ok(bytes) if bytes.is_empty() => break,
+                Ok([]) => break,
                 Ok(bytes) => bytes.len(),
                 Err(_) => continue,
             };
