@@ -228,16 +228,21 @@ fn a_recorded_live_run_replays_without_a_network() {
     let all: String = first.values().map(String::as_str).collect();
     assert!(all.contains("\"web_ms\":["), "how long the open web took stands under `t`");
 
+    told_apart(&place);
+}
+
+/// What stands between a live run and a replay is not passed over.
+fn told_apart(place: &Place) {
     // The two are not compared as if nothing were between them.
-    let refused = wildgym(&place, &["compare", "runs/live", "runs/replay"]);
+    let refused = wildgym(place, &["compare", "runs/live", "runs/replay"]);
     assert_eq!(refused.code, Some(2), "{}", refused.out);
     assert!(refused.err.contains("web: live in A, replay in B"), "{}", refused.err);
-    let allowed = wildgym(&place, &["compare", "runs/live", "runs/replay", "--allow", "web"]);
+    let allowed = wildgym(place, &["compare", "runs/live", "runs/replay", "--allow", "web"]);
     assert_eq!(allowed.code, Some(0), "{}", allowed.err);
 
     // What is not recorded is a miss, and counted.
     let other = wildgym(
-        &place,
+        place,
         &[
             "tools",
             "call",
