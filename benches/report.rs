@@ -22,6 +22,7 @@ use wildgym::record::{
 };
 use wildgym::store::{
     BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, SuiteRef, ToolsRef,
+    WebConfig,
 };
 use wildgym::verdict::{Step, Verdict, VerdictRecord};
 use wildgym_tasks::Variant;
@@ -160,7 +161,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
         bounds: BoundsConfig { seconds: 180, bytes: 32 << 10 },
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },
         judge: JudgeConfig::exact(),
-        web: "hermetic".to_owned(),
+        web: WebConfig::default(),
         cassette: None,
     }
 }
@@ -227,6 +228,7 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         calls: 3,
         usage,
         tool_usage: Usage::default(),
+        web_misses: 0,
         clock: Timestamp::UNIX_EPOCH,
         files: (0..5).map(file).collect(),
         t: Times { model_ms: 700, tools_ms: 150, ..t },

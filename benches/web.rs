@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use serde_json::json;
+use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::web::{Hermetic, Web};
 use wildgym_sandbox::work::WorkClock;
@@ -60,7 +61,13 @@ fn site(host: &str, kind: SiteKind) -> Result<Site, Failure> {
     let meta: SiteMeta = serde_json::from_value(json!({
         "title": host, "language": "en", "kind": kind,
     }))?;
-    Ok(Site { host: host.to_owned(), meta, pages: BTreeMap::new(), articles: Vec::new() })
+    Ok(Site {
+        host: host.to_owned(),
+        meta,
+        pages: BTreeMap::new(),
+        articles: Vec::new(),
+        templates: BTreeMap::new(),
+    })
 }
 
 /// Writes the sites.
@@ -117,12 +124,19 @@ fn sites(folder: &Utf8Path, pages: usize) -> Result<BTreeMap<String, Site>, Fail
 /// Opens a sandbox with that web, as a trial does.
 fn toolbox(hermetic: Hermetic, folder: &Utf8Path) -> Result<Arc<Toolbox>, Failure> {
     let program = std::env::current_exe()?;
-    let host = Arc::new(Host::new(Scratch::create(folder)?, Workers::new(program, 1), None));
-    let workspace = Workspace::create(&host.scratch, Quota::default());
+    let browsers = Browsers::new(BrowserSettings::new(
+        Err("no browser is measured here".to_owned()),
+        program.clone(),
+        folder.to_owned(),
+    ));
+    let workers = Workers::new(program, 1);
+    let host = Arc::new(Host::new(browsers, Scratch::create(folder)?, workers, None));
+    let workspace = Arc::new(Workspace::create(&host.scratch, Quota::default()));
     let sandbox = Sandbox {
         host,
         workspace,
         web: Some(Web::hermetic(Arc::new(hermetic), Vec::new())),
+        browser: None,
         clock: Clock::starting_at("2026-03-01T09:00:00Z".parse()?),
         seed: Seed::of_run(1),
     };

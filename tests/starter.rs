@@ -16,7 +16,7 @@ use wildgym::judge;
 use wildgym::record::TrialId;
 use wildgym::runner::{Attempt, Gym, Stopper, execute};
 use wildgym::store::{
-    BoundsConfig, Condition, JudgeConfig, Plan, RunConfig, Store, SuiteRef, ToolsRef,
+    BoundsConfig, Condition, JudgeConfig, Plan, RunConfig, Store, SuiteRef, ToolsRef, WebConfig,
 };
 use wildgym::verdict::Verdict;
 use wildgym_sandbox::Host;
@@ -199,7 +199,7 @@ fn config() -> RunConfig {
         bounds: BoundsConfig { seconds: 180, bytes: 32 << 10 },
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },
         judge: JudgeConfig::exact(),
-        web: "hermetic".to_owned(),
+        web: WebConfig::default(),
         cassette: None,
     }
 }

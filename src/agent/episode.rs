@@ -241,6 +241,7 @@ impl Episode {
             t: Times {
                 at_ms: self.transcript.at_ms(),
                 took_ms: millis(reply.took),
+                web_ms: reply.accesses.iter().filter_map(|access| access.took_ms).collect(),
                 ..Times::default()
             },
         };

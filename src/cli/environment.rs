@@ -1,6 +1,7 @@
 //! The environment variables that the program reads, each in one place.
 
 use camino::Utf8PathBuf;
+use wildgym_sandbox::web::{Proxies, SEARCH_KEY, SearchKey};
 
 use super::Failure;
 
@@ -38,6 +39,24 @@ pub(super) const DISPLAY: [&str; 4] =
 /// Returns a variable's value, where it is set and not empty.
 pub(super) fn get(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the key of the search engine of the open web, where `SERPER_API_KEY` holds one.
+pub(super) fn search_key() -> Option<SearchKey> {
+    get(SEARCH_KEY).map(|key| SearchKey::new(&key))
+}
+
+/// Returns the proxies of the system: `HTTPS_PROXY`, `HTTP_PROXY` and, for both, `ALL_PROXY`,
+/// with `NO_PROXY` for what is reached without; each in small letters or capitals.
+pub(super) fn proxies() -> Proxies {
+    let either = |name: &str| get(&name.to_lowercase()).or_else(|| get(name));
+    let except = either("NO_PROXY");
+    if except.as_deref().is_some_and(|hosts| hosts.trim() == "*") {
+        return Proxies::default();
+    }
+    let all = || either("ALL_PROXY");
+    let http = either("HTTP_PROXY").or_else(all);
+    Proxies { http, https: either("HTTPS_PROXY").or_else(all), except }
 }
 
 /// Returns how wide tables may be, where that is set to a number above zero.

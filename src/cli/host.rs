@@ -12,6 +12,7 @@ use wildgym_sandbox::worker::Workers;
 use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
+use super::network::Planned;
 use super::{Failure, chromium, environment};
 use crate::runner::Gym;
 
@@ -97,15 +98,19 @@ pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
 
 /// Opens a suite's gym, with everything that a trial needs, and places in the browser for
 /// that many attempts at once.
-pub(super) fn open_gym(suite: &Arc<Suite>, browsers: NonZeroU32) -> Result<Arc<Gym>, Failure> {
+pub(super) fn open_gym(
+    suite: &Arc<Suite>,
+    web: Planned,
+    browsers: NonZeroU32,
+) -> Result<Arc<Gym>, Failure> {
     let host = open_host_for(browsers)?;
     if host.code.is_none() {
         return Err(Failure::usage("the code runtime is not set up on this machine")
             .hint("run `wildgym setup` once (some minutes), then this command again"));
     }
-    let gym = Gym::open(host, Arc::clone(suite), catalog()?, Vec::new(), &environment::cache()?)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Arc::new(gym))
+    let catalog = catalog()?;
+    let network = web.open(suite)?;
+    Ok(Arc::new(Gym::over(network, host, Arc::clone(suite), catalog, Vec::new())))
 }
 
 /// Returns all tools.

@@ -11,6 +11,7 @@ mod failure;
 mod host;
 mod judging;
 mod keeper;
+mod network;
 mod progress;
 mod start;
 mod tool_model;

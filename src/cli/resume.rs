@@ -8,6 +8,7 @@ use clap::Args;
 use super::cassette::{self, CassetteArgs};
 use super::host::{BROWSERS, open_gym, open_suite};
 use super::judging::{self, MovedArgs};
+use super::network::MovedWebArgs;
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::{Code, Failure};
@@ -56,6 +57,9 @@ pub(super) struct ResumeArgs {
     cassette: CassetteArgs,
 
     #[command(flatten)]
+    web: MovedWebArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
@@ -70,6 +74,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     }
     config.conditions.values_mut().try_for_each(|one| args.tools.apply(one))?;
     args.judge.apply(&mut config.judge)?;
+    let web = args.web.plan(&mut config.web, &args.run)?;
     let lock = store.lock()?;
     let opened = open_suite(&config.suite.source)?;
     if opened.suite.digest != config.suite.digest {
@@ -83,7 +88,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite, args.browsers)?;
+    let gym = open_gym(&opened.suite, web, args.browsers)?;
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {

@@ -12,6 +12,7 @@ use wildgym_tasks::{Factor, Suite, Task, Variant};
 use super::cassette::{self, CassetteArgs};
 use super::host::{BROWSERS, Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
+use super::network::{self, WebArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::{Code, Failure, environment};
@@ -20,7 +21,7 @@ use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
 use crate::store::{
     Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, StoreError,
-    SuiteRef, TaskData, ToolsRef,
+    SuiteRef, TaskData, ToolsRef, WebConfig,
 };
 
 /// Where models are asked when nothing else is said.
@@ -88,6 +89,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     cassette: CassetteArgs,
+
+    #[command(flatten)]
+    web: WebArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -238,6 +242,7 @@ pub(super) fn begin(
     tasks: Vec<String>,
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
+    let web = args.web.plan(&opened.suite)?;
     let agent = args.tools.apply(agent(args)?)?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
@@ -255,11 +260,14 @@ pub(super) fn begin(
         cassette.claim(&created.to_string());
     }
     let judge = judging::checked(&judged, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite, args.browsers)?;
+    let pinned = web.config.clone();
+    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    network::refuse_unsuited(&gym, &tasks)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
         let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
-        Ok(RunConfig { created, cassette: cassette::reference(cassette.as_ref()), ..config })
+        let cassette = cassette::reference(cassette.as_ref());
+        Ok(RunConfig { created, cassette, web: pinned, ..config })
     })?;
     let concurrency = args.concurrency.get() as usize;
     let job = start::Job { gym, store, config, judge, lock, concurrency, cassette };
@@ -417,7 +425,7 @@ fn config(
             schemas: blobs.put_json(gym.schemas.as_ref())?,
         },
         judge,
-        web: "hermetic".to_owned(),
+        web: WebConfig::default(),
         cassette: None,
     })
 }

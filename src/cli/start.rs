@@ -11,7 +11,7 @@ use url::Url;
 use wildgym_tasks::environment::BrowserMode;
 
 use super::progress::Progress;
-use super::{Code, Failure, cassette, environment, report, say};
+use super::{Code, Failure, cassette, environment, network, report, say};
 use crate::agent::{Agent, Asking, Guess, Random, React, Reference, Silent};
 use crate::judge::Judge;
 use crate::model::{Cassette, Endpoint, Model, Offered, Secret, Settings};
@@ -137,7 +137,8 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let host = Arc::clone(&job.gym.host);
+    let (host, gym, suite) =
+        (Arc::clone(&job.gym.host), Arc::clone(&job.gym), job.config.suite.source.clone());
     let summary = runtime.block_on(async {
         let summary = work(job, shown).await;
         if let Some(code) = &host.code {
@@ -154,6 +155,9 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         return Ok(code);
     }
     cassette::report(cassette.as_ref());
+    if !shown.quiet {
+        network::conclude(&suite, &gym.network);
+    }
     if summary.gave_up {
         say(&format!(
             "\nstopped: the endpoint failed too many attempts in a row; mend it, then go on with \
@@ -206,6 +210,9 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
     let Job { gym, store, config, judge, lock, concurrency, cassette } = job;
     let progress = Arc::new(Progress::new(shown.quiet));
     progress.label(&store, &config);
+    if !shown.quiet {
+        network::announce(&config.web, &gym.network);
+    }
     let agents = agents(&gym, &config, cassette.as_ref())?;
     let batch = Batch {
         gym,

@@ -9,7 +9,6 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use wildgym_sandbox::browser::Browser;
-use wildgym_sandbox::web::{Hermetic, Web};
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
 use wildgym_sandbox::{Clock, Sandbox, Seed};
@@ -18,9 +17,11 @@ use wildgym_toolbox::catalog::Entry;
 use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, schema};
 
 use super::host::{catalog, open_host_on, open_suite};
+use super::network::{WebArgs, announce};
 use super::tool_model::ToolModelArgs;
-use super::{Code, Failure, data, environment, say, start};
+use super::{Code, Failure, data, say, start};
 use crate::agent::Asking;
+use crate::store::WebName;
 
 /// List the tools, show one, or call one by hand
 #[derive(Debug, Args)]
@@ -69,6 +70,9 @@ struct CallArgs {
     /// Logical time of the call
     #[arg(long, value_name = "TIME", default_value = "2026-01-01T09:00:00Z")]
     now: jiff::Timestamp,
+
+    #[command(flatten)]
+    web: WebArgs,
 
     /// Seed of the call's chances
     #[arg(long, value_name = "NUMBER", default_value = "0")]
@@ -238,22 +242,30 @@ fn toolbox(args: &CallArgs, browser: BrowserMode) -> Result<Toolbox, Failure> {
     let host = open_host_on(NonZeroU32::MIN, display)?;
     let catalog = Arc::new(catalog()?.offered(browser));
     let opened = open_suite(&args.suite)?;
-    let web = Hermetic::open(&opened.suite.sites, &environment::cache()?)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let planned = args.web.plan(&opened.suite)?;
+    let config = planned.config.clone();
+    let network = planned.open(&opened.suite)?;
+    if config.kind != WebName::Hermetic {
+        announce(&config, &network);
+    }
+    let (web, now) = network.by_hand("tools/call/full/1", args.now);
     let workspace = match &args.workspace {
         Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
             Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
         })?,
         None => Workspace::create(&host.scratch, Quota::default()),
     };
-    let (workspace, web) = (Arc::new(workspace), Web::hermetic(Arc::new(web), Vec::new()));
-    let browser = Browser::new(host.browsers.clone(), web.clone(), Arc::clone(&workspace), true);
+    let workspace = Arc::new(workspace);
+    let browser = web.as_ref().map(|web| {
+        let browsers = host.browsers.clone();
+        Browser::new(browsers, web.clone(), Arc::clone(&workspace), network.is_timeless())
+    });
     let sandbox = Sandbox {
         host,
         workspace,
-        web: Some(web),
-        browser: Some(browser),
-        clock: Clock::starting_at(args.now),
+        web,
+        browser,
+        clock: Clock::starting_at(now),
         seed: Seed::of_run(args.seed),
     };
     let work = Arc::new(WorkClock::default());

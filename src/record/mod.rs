@@ -84,6 +84,10 @@ pub struct Times {
     /// How long it waited for a slot, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ms: u64,
+    /// Of a call on the open web: how long each of its accesses took, in milliseconds and in
+    /// their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub web_ms: Vec<u64>,
     /// Requests that failed before the one that is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retries: Vec<Retry>,
@@ -282,6 +286,9 @@ pub struct OutcomeRecord {
     /// Those of them that tools used.
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub tool_usage: Usage,
+    /// Requests to the network that the recording did not have, where one was replayed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub web_misses: u64,
     /// Where the logical clock ended.
     pub clock: Timestamp,
     /// The workspace at the end.

@@ -13,7 +13,7 @@ use wildgym_tasks::Variant;
 use wildgym_tasks::environment::BrowserMode;
 
 use super::sanitize::one_line;
-use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, TaskData};
+use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, TaskData, WebConfig};
 
 /// Names of the differences that forbid a comparison unless they are allowed.
 pub const ALLOWABLE: [&str; 6] = ["suite", "judge", "limits", "bounds", "tools", "web"];
@@ -63,7 +63,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("limits", limits(of_a, of_b)),
         ("bounds", bounds(of_a, of_b)),
         ("tools", tools(a, b)),
-        ("web", differ("web", &of_a.web, &of_b.web)),
+        ("web", web(&of_a.web, &of_b.web)),
         ("agent", differ("agent", &a.condition.agent, &b.condition.agent)),
         ("model", differ("model", &model(a), &model(b))),
         ("settings", settings(a, b)),
@@ -276,6 +276,23 @@ fn only(what: &str, a: &[String], b: &[String]) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Says in which web each side was, where that is not the same one.
+fn web(a: &WebConfig, b: &WebConfig) -> Vec<String> {
+    let digest = |web: &WebConfig| web.recording.as_ref().map(|it| it.digest.clone());
+    let map = |web: &WebConfig| {
+        let entries: Vec<String> =
+            web.map.iter().map(|(host, to)| format!("{host}={to}")).collect();
+        if entries.is_empty() { "none".to_owned() } else { entries.join(" ") }
+    };
+    [
+        differ("web", a.kind.name(), b.kind.name()),
+        differ_option("recording of the web", digest(a).as_ref(), digest(b).as_ref()),
+        differ("hosts sent elsewhere", &map(a), &map(b)),
+        differ("through a proxy", &a.proxy, &b.proxy),
+    ]
+    .concat()
 }
 
 fn seed(a: &RunConfig, b: &RunConfig) -> Vec<String> {

@@ -100,6 +100,9 @@ fn label(view: &RunView, sheet: &Sheet<'_>, page: Page) -> String {
     if !outcomes.is_empty() {
         out.push_str(&page.entry("attempts", &outcomes));
     }
+    for (index, line) in view.label.web_lines().into_iter().enumerate() {
+        out.push_str(&page.entry(if index == 0 { "web" } else { "" }, &[line]));
+    }
     if !view.damaged.is_empty() {
         let count = counted(view.damaged.len() as u64, "stored file");
         let lines = [format!("{count} cannot be read; what they held is missing here")];

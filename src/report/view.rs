@@ -51,6 +51,10 @@ pub struct RunLabel {
     pub seed: u64,
     /// `hermetic`, `live` or `replay`.
     pub web: String,
+    /// What must be said of it.
+    pub web_notes: Vec<String>,
+    /// Requests that the recording did not have; none where no recording is replayed.
+    pub web_misses: Option<u64>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
 }
@@ -188,6 +192,16 @@ impl TrialView {
 }
 
 impl RunLabel {
+    /// Returns what must be said of the network, a line each.
+    pub(super) fn web_lines(&self) -> Vec<String> {
+        let mut lines = self.web_notes.clone();
+        if let Some(misses) = self.web_misses {
+            let requests = super::figures::counted(misses, "request");
+            lines.push(format!("{requests} not in the recording"));
+        }
+        lines.iter().map(|line| super::sanitize::one_line(line, 200)).collect()
+    }
+
     /// Returns what the judge means for the score.
     pub(super) fn judge_line(&self) -> String {
         if self.judge == crate::judge::exact::NAME {

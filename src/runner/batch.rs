@@ -213,6 +213,7 @@ impl Shared {
                 calls: 0,
                 usage: crate::record::Usage::default(),
                 tool_usage: crate::record::Usage::default(),
+                web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
                 t: Times::default(),

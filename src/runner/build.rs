@@ -7,11 +7,11 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 use wildgym_sandbox::browser::Browser;
-use wildgym_sandbox::web::{Hermetic, HermeticError, Web};
+use wildgym_sandbox::web::HermeticError;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
 use wildgym_sandbox::{Clock, Host, Sandbox};
-use wildgym_tasks::environment::{BrowserMode, WebKind};
+use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
 use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 
@@ -19,6 +19,7 @@ use crate::agent::Request;
 use crate::record::TrialId;
 use crate::store::RunConfig;
 
+use super::network::{Network, View};
 use super::plan::seed_of;
 
 /// Why a sandbox could not be made.
@@ -64,7 +65,8 @@ pub struct Gym {
     direct: Offer,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
-    hermetic: Option<Arc<Hermetic>>,
+    /// The network that trials see.
+    pub network: Network,
 }
 
 impl std::fmt::Debug for Gym {
@@ -101,7 +103,7 @@ pub struct Built {
 }
 
 impl Gym {
-    /// Opens a suite: its sites and their search index, kept below `cache`.
+    /// Opens a suite over its own sites; their search index is kept below `cache`.
     pub fn open(
         host: Arc<Host>,
         suite: Arc<Suite>,
@@ -109,15 +111,23 @@ impl Gym {
         interceptors: Vec<Arc<dyn Interceptor>>,
         cache: &Utf8Path,
     ) -> Result<Self, BuildError> {
-        let hermetic = if suite.sites.is_empty() {
-            None
-        } else {
-            Some(Arc::new(Hermetic::open(&suite.sites, cache)?))
-        };
+        let network = Network::hermetic(&suite, cache)?;
+        Ok(Self::over(network, host, suite, catalog, interceptors))
+    }
+
+    /// Opens a suite over some network.
+    #[must_use]
+    pub fn over(
+        network: Network,
+        host: Arc<Host>,
+        suite: Arc<Suite>,
+        catalog: Arc<Catalog>,
+        interceptors: Vec<Arc<dyn Interceptor>>,
+    ) -> Self {
         let delegated = Offer::of(Arc::new(catalog.offered(BrowserMode::Delegated)));
         let direct = Offer::of(Arc::new(catalog.offered(BrowserMode::Direct)));
         let Offer { catalog, schemas } = Offer::of(catalog);
-        Ok(Self { host, suite, catalog, schemas, delegated, direct, interceptors, hermetic })
+        Self { host, suite, catalog, schemas, delegated, direct, interceptors, network }
     }
 
     /// Returns how pages are offered at a task: as `browser` says, which is the condition's
@@ -159,17 +169,17 @@ impl Gym {
         })?;
         let workspace = Arc::new(Workspace::create(&self.host.scratch, Quota::default()));
         fill(&workspace, &given.files)?;
-        let web = self.web(task);
+        let View { web, now } = self.network.view(task, &trial.to_string());
         let browser = web.as_ref().map(|web| {
             let browsers = self.host.browsers.clone();
-            Browser::new(browsers, web.clone(), Arc::clone(&workspace), true)
+            Browser::new(browsers, web.clone(), Arc::clone(&workspace), self.network.is_timeless())
         });
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),
             workspace,
             web,
             browser,
-            clock: Clock::starting_at(task.meta.now),
+            clock: Clock::starting_at(now),
             seed: seed_of(config.plan.seed, trial),
         });
         let work = Arc::new(WorkClock::default());
@@ -189,16 +199,6 @@ impl Gym {
             language: task.meta.language,
         };
         Ok(Built { request, toolbox, work })
-    }
-
-    /// Returns the network that a task grants.
-    fn web(&self, task: &Task) -> Option<Web> {
-        match task.meta.environment.web? {
-            WebKind::Hermetic => self
-                .hermetic
-                .as_ref()
-                .map(|web| Web::hermetic(Arc::clone(web), task.meta.blocked_hosts.clone())),
-        }
     }
 }
 

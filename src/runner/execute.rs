@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use wildgym_sandbox::Workspace;
+use wildgym_sandbox::web::Web;
 use wildgym_tasks::task::Limits;
 use wildgym_toolbox::Ask;
 
@@ -56,6 +57,7 @@ pub async fn execute(
                 calls: 0,
                 usage: crate::record::Usage::default(),
                 tool_usage: crate::record::Usage::default(),
+                web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
                 t: Times { at_ms: transcript.at_ms(), ..Times::default() },
@@ -80,6 +82,11 @@ pub async fn execute(
         })),
     };
     let took = work.elapsed();
+    // What could not be recorded never happened, as far as a replay goes.
+    let ended = match gym.network.failure() {
+        Some(detail) => Some(Err(Broken { lost: Lost::Harness, detail })),
+        None => ended,
+    };
     let ending = match ended {
         Some(Ok(ending)) => ending,
         Some(Err(broken)) if !episode.cut => {
@@ -150,6 +157,7 @@ fn close(
         calls,
         usage,
         tool_usage,
+        web_misses: toolbox.sandbox().web.as_ref().map_or(0, Web::misses),
         clock: toolbox.sandbox().clock.now(),
         files,
         t: Times { at_ms: transcript.at_ms(), took_ms, model_ms, tools_ms, ..Times::default() },

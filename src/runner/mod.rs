@@ -10,6 +10,7 @@ mod build;
 mod event;
 mod execute;
 mod judging;
+mod network;
 mod plan;
 
 pub use batch::{Batch, MakeAgent, Summary, run};
@@ -17,4 +18,5 @@ pub use build::{BuildError, Gym, Offer};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};
+pub use network::Network;
 pub use plan::{Trials, seed_of, variants};

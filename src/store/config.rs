@@ -13,7 +13,7 @@ use wildgym_tasks::scenario::Language;
 use wildgym_tasks::task::{Limits, Milestone};
 use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 
-use super::{Blobs, StoreError};
+use super::{Blobs, StoreError, WebConfig};
 use crate::record::FORMAT;
 
 /// Most trials that a run may plan: what lists them all must have room for them.
@@ -44,7 +44,7 @@ pub struct RunConfig {
     /// Who judges.
     pub judge: JudgeConfig,
     /// The network that trials see.
-    pub web: String,
+    pub web: WebConfig,
     /// The cassette that replies of models come from; none where models are asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cassette: Option<CassetteRef>,

@@ -1,6 +1,8 @@
 //! The plain data from which a sandbox is built: environments and sites.
 
+mod block;
 mod field;
+mod map;
 pub mod path;
 mod route;
 pub mod table;
@@ -14,7 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenario::Language;
 
+pub use block::Blocked;
 pub use field::Given;
+pub use map::HostMap;
 pub use route::{
     Answer, Cookie, Field, FieldKind, Filter, Fits, List, Login, Method, OneRow, Route, SameSite,
     User,
@@ -27,6 +31,11 @@ pub struct Environment {
     /// The network as the trial sees it; without it there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web: Option<WebKind>,
+    /// HTTP methods that the trial may use on the open web, live or recorded; `GET` and
+    /// `HEAD` where none is named. Sites of the hermetic web decide for themselves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "enum": ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]}))]
+    pub methods: Vec<String>,
     /// How pages are offered [default: `delegated`]; a run may choose another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<BrowserMode>,
@@ -60,8 +69,10 @@ impl BrowserMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WebKind {
-    /// The suite's own sites, on this machine.
+    /// The suite's own sites, on this machine; a run may put the open internet in their place.
     Hermetic,
+    /// The open internet, live or recorded: a run must say which, with `--web`.
+    Live,
 }
 
 /// One host of the hermetic web: `sites/<host>/site.toml` and what lies beside it.

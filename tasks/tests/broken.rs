@@ -595,6 +595,65 @@ fn every_fault_is_named_where_it_is() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a task may say of the network beside which one it is: whether it loads, or the fault.
+#[test]
+fn block_lists_methods_and_maps_are_read_or_refused() {
+    let blocked = |entry: &str| format!("blocked_hosts = [\"{entry}\"]\n[environment]\n");
+    let of_web = |text: &str| format!("[environment]\n{text}\n");
+    let fields = [
+        (blocked("b.example"), None, "a site"),
+        (blocked("a.example/about"), None, "a page"),
+        (blocked("*.a.example/*/key.html"), None, "a pattern"),
+        (blocked("https://example.org/answers/*"), None, "a page of the open web"),
+        (blocked("c.example"), Some("`c.example`: unknown host; did you mean"), "a slip"),
+        (blocked("c.example/x"), Some("unknown host"), "a slip before a path"),
+        (blocked("http://"), Some("`http://`: names no host"), "no host"),
+        (blocked("example"), Some("is no whole host name"), "one word"),
+        (blocked("ex*mple.org"), Some("`*` may stand in the path"), "a star in the host"),
+        (blocked("example.org:80/x"), Some("leave out ports"), "a port"),
+        (blocked("10.0.0.1"), Some("addresses are never served"), "an address"),
+        (of_web("methods = [\"GET\", \"POST\"]"), None, "methods"),
+        (of_web("methods = [\"post\"]"), Some("methods[0]: expected one of `GET`"), "small"),
+        (of_web("methods = \"GET\""), Some("environment.methods: expected an array"), "no list"),
+    ];
+    for (text, want, why) in fields {
+        let (_folder, root) = sound();
+        let task = std::fs::read_to_string(root.join(TASK)).unwrap();
+        put(&root, TASK, task.replacen("[environment]\n", &text, 1).as_bytes());
+        let found = faults(&root);
+        match want {
+            None => assert_eq!(found, Vec::<String>::new(), "{why}: {text}"),
+            Some(want) => assert!(found.iter().any(|it| it.contains(want)), "{why}: {found:?}"),
+        }
+    }
+    for (entry, want) in [
+        ("\"*\" = \"http://127.0.0.1:8080\"", None),
+        ("\"a.b\" = \"https://x\"", Some("web.live.map: `https://x` is no plain HTTP")),
+        ("\"a/b\" = \"http://x\"", Some("web.live.map: `a/b` is no host")),
+    ] {
+        let (_folder, root) = sound();
+        let suite = std::fs::read_to_string(root.join("suite.toml")).unwrap();
+        let suite = format!("{suite}[web.live.map]\n{entry}\n");
+        put(&root, "suite.toml", suite.as_bytes());
+        let found = faults(&root);
+        assert_eq!(found.is_empty(), want.is_none(), "{entry}: {found:?}");
+        assert!(found.iter().all(|it| want.is_some_and(|want| it.contains(want))), "{found:?}");
+    }
+}
+
+/// A task of the open internet needs no sites, and may name hosts that are none.
+#[test]
+fn a_task_of_the_open_internet_names_hosts_of_its_own() {
+    let (_folder, root) = sound();
+    let live = Swap(TASK, "web = \"hermetic\"", "web = \"live\"");
+    let host = Swap(TASK, "[\"www.a.example\"]", "[\"en.wikipedia.org\"]");
+    apply(&root, &live);
+    apply(&root, &host);
+    assert_eq!(faults(&root), Vec::<String>::new());
+    apply(&root, &Swap(TASK, "web = \"live\"", "web = \"hermetic\""));
+    assert!(faults(&root)[0].contains("unknown host"), "{:?}", faults(&root));
+}
+
 #[test]
 fn all_faults_of_all_files_are_reported_at_once() {
     let (_keep, root) = sound();

@@ -12,7 +12,7 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use jiff::Timestamp;
 use url::Url;
 
-use super::address::BlockList;
+use super::block::BlockList;
 use super::reply::Reply;
 use super::{Endpoints, Exchange, Request, Web, WebError};
 

@@ -16,7 +16,8 @@ use tantivy::TantivyError;
 use url::Url;
 use wildgym_tasks::environment::{Site, SiteKind};
 
-use super::address::{BlockList, host_name};
+use super::address::host_name;
+use super::block::BlockList;
 use super::files::{File, Ledger, common_root};
 use super::pages::Pages;
 use super::reply::{Reply, http_date};
@@ -167,15 +168,12 @@ impl Hermetic {
         blocked: &BlockList,
     ) -> Result<Reply, WebError> {
         let name = request.url.host_str().unwrap_or_default();
-        if blocked.covers(name) {
-            return Err(WebError::Blocked(name.to_owned()));
-        }
         let reply = if name == SEARCH_HOST {
             serper::answer(&self.engine, request, now, blocked)
         } else {
             let host = self.names.get(name).and_then(|number| self.hosts.get(*number));
             let host = host.ok_or_else(|| WebError::Unreachable(name.to_owned()))?;
-            if blocked.covers(&host.name) {
+            if is_blocked(blocked, &host.name, &request.url) {
                 return Err(WebError::Blocked(name.to_owned()));
             }
             self.host_answer(host, request, now)
@@ -248,6 +246,13 @@ fn digest(hosts: &[(Host, Site)]) -> String {
         add(b"site");
     }
     hasher.finalize().to_hex().as_str()[..32].to_owned()
+}
+
+/// Returns whether an address is blocked under its host's own name, by whatever name the
+/// host was asked.
+fn is_blocked(blocked: &BlockList, host: &str, url: &Url) -> bool {
+    let mut own = url.clone();
+    own.set_host(Some(host)).is_ok() && blocked.covers_url(&own)
 }
 
 /// Adds the headers that every reply has.

@@ -40,6 +40,8 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         k,
         seed: 7,
         web: "hermetic".into(),
+        web_notes: Vec::new(),
+        web_misses: None,
         cassette: None,
     };
     RunView { label, trials, running: false, damaged: Vec::new() }

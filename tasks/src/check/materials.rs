@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::cells::cells;
-use crate::environment::{Answer as RouteAnswer, Site};
+use crate::environment::{Answer as RouteAnswer, Blocked, Site, WebKind};
 use crate::suite::Suite;
 use crate::task::Task;
 
@@ -41,17 +41,30 @@ pub fn materials(
     for (path, file) in task.files.iter().chain(added) {
         read(vec![format!("file:{path}")], file, &extract, &mut all);
     }
-    if task.meta.environment.web.is_some() {
-        for site in suite.sites.values().filter(|site| !is_blocked(task, site)) {
-            of_site(&suite.folder, site, &extract, &mut all);
+    if task.meta.environment.web == Some(WebKind::Hermetic) {
+        let blocked: Vec<Blocked> =
+            task.meta.blocked_hosts.iter().filter_map(|it| Blocked::parse(it).ok()).collect();
+        for site in suite.sites.values() {
+            of_site(&suite.folder, &reachable(site, &blocked), &extract, &mut all);
         }
     }
     all
 }
 
-fn is_blocked(task: &Task, site: &Site) -> bool {
-    let blocked = &task.meta.blocked_hosts;
-    blocked.contains(&site.host) || site.meta.aliases.iter().any(|alias| blocked.contains(alias))
+/// Returns a site with what the block list leaves of it. Blocked under one of its names it
+/// is blocked under all of them.
+fn reachable(site: &Site, blocked: &[Blocked]) -> Site {
+    let names: Vec<&String> = std::iter::once(&site.host).chain(&site.meta.aliases).collect();
+    let open = |path: &str| {
+        let urls = names.iter().filter_map(|name| format!("https://{name}{path}").parse().ok());
+        let urls: Vec<url::Url> = urls.collect();
+        !blocked.iter().any(|entry| urls.iter().any(|url| entry.covers(url)))
+    };
+    let mut site = site.clone();
+    site.pages.retain(|path, _| open(path));
+    site.articles.retain(|article| open(&article.path()));
+    site.meta.services.retain(|service| open(&service.path));
+    site
 }
 
 fn of_site(

@@ -14,7 +14,7 @@ use url::Url;
 use wildgym_tasks::environment::{Article, Site, SiteKind};
 
 use super::Request;
-use super::address::BlockList;
+use super::block::BlockList;
 use super::hermetic::{Hermetic, Host};
 use super::media::{is_text, media_type};
 use super::pages::encoded;

@@ -19,7 +19,7 @@ use super::index::{self, Fields, Opened, days};
 use super::paper::Paper;
 use super::query::{Part, Query};
 use super::snippet::{folded_in_place, snippet};
-use crate::web::address::BlockList;
+use crate::web::block::BlockList;
 use crate::web::hermetic::HermeticError;
 use crate::words::{folded, grams, is_cjk, is_common, words};
 

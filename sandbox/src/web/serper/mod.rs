@@ -17,7 +17,7 @@ use jiff::tz::Offset;
 use serde_json::{Map, Value, json};
 
 use super::Request;
-use super::address::BlockList;
+use super::block::BlockList;
 use super::pages::not_found;
 use super::reply::{Reply, escape};
 use super::search::{Engine, Hits, Query, Scope, Vertical};
@@ -73,7 +73,10 @@ impl Desk<'_> {
             language: ask.language,
         };
         let skip = (ask.page - 1).saturating_mul(ask.count);
-        self.engine.search(&Query::parse(&ask.text), scope, skip, ask.count)
+        let mut found = self.engine.search(&Query::parse(&ask.text), scope, skip, ask.count);
+        // Hosts are left out by the engine, single paths here.
+        found.hits.retain(|hit| !self.blocked.covers_text(&hit.url));
+        found
     }
 
     /// Answers in JSON; mistakes are 400 with a `message`.
