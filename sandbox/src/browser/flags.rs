@@ -24,13 +24,15 @@ pub(super) const PROXY_HOST: &str = "wildgym-proxy";
 /// Addresses that no proxy is passed by for: none, not even this machine's.
 pub(super) const BYPASS: &str = "<-loopback>";
 
-/// Features switched off.
+/// Features switched off. Models on the device have a process of their own, which starts
+/// late and stays.
 ///
 /// The last three keep the frames of a page in its process, where actions can reach them.
 /// Contexts have processes of their own all the same.
 const FEATURES_OFF: &str = "MediaRouter,DialMediaRouteProvider,CastMediaRouteProvider,\
 WebRtcHideLocalIpsWithMdns,TranslateUI,Translate,OptimizationHints,AutofillServerCommunication,\
-IsolateOrigins,site-per-process,IsolateSandboxedIframes";
+OptimizationGuideOnDeviceModel,OptimizationGuideModelExecution,OnDeviceModelService,\
+OptimizationGuideModelDownloading,IsolateOrigins,site-per-process,IsolateSandboxedIframes";
 
 /// What is always said.
 const ALWAYS: [&str; 35] = [
