@@ -194,3 +194,20 @@ fn files_come_from_the_workspace_only() {
         stage.close().await;
     });
 }
+
+/// What is attached is what arrives when the form is sent.
+#[test]
+fn an_attached_file_arrives() {
+    run(async {
+        let page = "<form method=post action=/up enctype=multipart/form-data><input type=file name=f aria-label=File><button>Send</button></form>";
+        let server = Server::start([("/", html(page)), ("/up", html("<h1>Thanks</h1>"))]).await;
+        let mut stage = Stage::at(&server.url("/")).await;
+        stage.put("数据/表.csv", "海,7\n".as_bytes());
+        stage.fill("File", "数据/表.csv").await;
+        stage.click("Send").await;
+        assert!(stage.seen.text.contains("Thanks"), "{}", stage.seen.to_text());
+        let sent = server.requests().into_iter().find(|one| one.starts_with("POST /up")).unwrap();
+        assert!(sent.contains("filename=\"表.csv\"") && sent.contains("海,7"), "{sent}");
+        stage.close().await;
+    });
+}

@@ -7,7 +7,7 @@ use wildgym_sandbox::browser::Action;
 use crate::stage::{Server, Stage, file, html, run};
 
 fn long(rows: usize) -> String {
-    (0..rows).map(|n| format!("<p>Row {n}</p>")).collect()
+    (0..rows).map(|n| format!("<p>Row {n}</p>")).collect::<Vec<_>>().concat()
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn visits_tell_what_came() {
 fn pages_that_never_end() {
     run(async {
         let server = Server::start([
-            ("/never", html("x").after(Duration::from_secs(60))),
+            ("/never", html("x").after(Duration::from_mins(1))),
             ("/half", html("<h1>Half</h1><img src=/never><script>fetch('/never')</script>")),
             ("/", html("<h1>Home</h1>")),
         ])

@@ -119,7 +119,7 @@ impl Chromium {
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let config = HandlerConfig {
             viewport: None,
-            request_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_mins(1),
             ..HandlerConfig::default()
         };
         let (browser, mut handler) = Browser::connect_with_config(address, config).await.unwrap();
@@ -224,14 +224,14 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// The address of a page under another name: another origin.
-    pub(crate) fn other(&self, path: &str) -> String {
-        format!("http://localhost:{}{path}", self.address.port())
-    }
-
     /// What was asked for so far: method, path with query, and body.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
+    }
+
+    /// The address of a page under another name: another origin.
+    pub(crate) fn other(&self, path: &str) -> String {
+        format!("http://localhost:{}{path}", self.address.port())
     }
 }
 

@@ -99,7 +99,8 @@ fn a_script_without_end_is_stopped() {
 #[test]
 fn a_huge_page_is_bounded() {
     run(async {
-        let links: String = (0..20_000).map(|n| format!("<a href=/{n}>Link {n}</a> ")).collect();
+        let links: String =
+            (0..20_000).map(|n| format!("<a href=/{n}>Link {n}</a> ")).collect::<Vec<_>>().concat();
         let server = Server::start([("/", html(links))]).await;
         let mut stage = Stage::open().await;
         let begun = Instant::now();

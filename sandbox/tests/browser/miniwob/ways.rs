@@ -489,7 +489,7 @@ pub(super) async fn phone_book(s: &mut Solver<'_>) {
         s.click(next).await;
     }
     let text = s.text().to_lowercase();
-    let line = text.lines().find(|line| line.starts_with(&format!("{what}"))).unwrap().to_owned();
+    let line = text.lines().find(|line| line.starts_with(&what)).unwrap().to_owned();
     let id = line.split('[').nth(1).unwrap().split(']').next().unwrap().parse().unwrap();
     s.click(id).await;
 }
@@ -617,7 +617,7 @@ async fn posts_by(s: &mut Solver<'_>, who: &str, class: &str) -> Vec<u32> {
         s.hover(button.id).await;
         let text = s.text();
         let before = text.split(&format!("[{}]", button.id)).next().unwrap_or_default();
-        let poster = before.split_whitespace().filter(|word| word.starts_with('@')).next_back();
+        let poster = before.split_whitespace().rfind(|word| word.starts_with('@'));
         if poster == Some(who) {
             found.push(button.id);
         }
