@@ -14,7 +14,7 @@ use url::Url;
 
 use super::block::BlockList;
 use super::reply::Reply;
-use super::{Endpoints, Exchange, Request, Web, WebError};
+use super::{Endpoints, Exchange, Request, Rules, Web, WebError};
 
 /// What a handmade host answers: status, headers with names in lower case, body.
 pub type Answer = (u16, Vec<(String, String)>, Bytes);
@@ -46,7 +46,7 @@ impl Web {
         let search = Url::parse("https://search.invalid/").map_err(|_| WebError::NoWeb)?;
         let endpoints = Endpoints { search, encyclopedia: BTreeMap::new() };
         let exchange = Arc::new(Handmade { answer: Box::new(answer), endpoints });
-        Ok(Self { exchange, blocked: Arc::new(BlockList::new(blocked)) })
+        Ok(Self::new(exchange, Rules { blocked: BlockList::new(blocked), ..Rules::default() }))
     }
 }
 
