@@ -50,7 +50,10 @@ pub(super) struct File {
 
 impl File {
     fn new(path: &str, source: Utf8PathBuf, bytes: Vec<u8>) -> Self {
-        let content_type = content_type(path, &bytes);
+        // `/` and `/about` say nothing of the kind; the files behind them do.
+        let last = path.rsplit('/').next().unwrap_or_default();
+        let name = if last.contains('.') { path } else { source.as_str() };
+        let content_type = content_type(name, &bytes);
         let modified = content_type
             .starts_with("text/html")
             .then(|| search::declared_date(&decode(&bytes, Some(&content_type)).text))
