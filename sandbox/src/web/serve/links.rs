@@ -67,15 +67,12 @@ fn attributes(tag: &str, map: &dyn Fn(&str) -> Option<String>, out: &mut String)
         out.push_str(&rest[..spaces]);
         rest = &rest[spaces..];
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let (value, length) = match quote {
-            Some(quote) => {
-                let end = rest[1..].find(quote).unwrap_or(rest.len() - 1);
-                (&rest[1..=end], (end + 2).min(rest.len()))
-            }
-            None => {
-                let end = rest.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(rest.len());
-                (&rest[..end], end)
-            }
+        let (value, length) = if let Some(quote) = quote {
+            let end = rest[1..].find(quote).unwrap_or(rest.len() - 1);
+            (&rest[1..=end], (end + 2).min(rest.len()))
+        } else {
+            let end = rest.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(rest.len());
+            (&rest[..end], end)
         };
         let plain = unescaped(value.trim());
         let changed = match name.as_str() {
