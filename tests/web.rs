@@ -106,6 +106,17 @@ fn one_server_shows_all_hosts() {
     }
 }
 
+/// Ctrl-C ends it as done, as soon as the address is known, with a page still open.
+#[test]
+fn the_server_ends_cleanly() {
+    let place = Place::new();
+    let mut server = Server::start(&place, "starter");
+    let _open = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let pid = rustix::process::Pid::from_child(&server.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
 #[test]
 fn the_server_stays_at_home_and_says_what_helps() {
     let place = Place::new();

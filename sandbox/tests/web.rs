@@ -176,7 +176,7 @@ fn hosts_answer_under_their_names_and_paths() {
         ("https://tides.test/data.csv", 200, "1,4.2", "data"),
         ("https://tides.test/old", 200, "arrived", "two redirects, to another host"),
         ("https://tides.test/no<b>pe", 404, "This site has no page", "no page"),
-        ("https://tides.test/robots.txt", 404, "no page", "nothing lists the pages"),
+        ("https://tides.test/robots.txt", 200, "Disallow:\n", "nothing lists the pages"),
         ("https://tides.test/sitemap.xml", 404, "no page", "nothing lists the pages"),
     ];
     for (url, status, want, why) in table {

@@ -46,7 +46,7 @@ const SOUND: [(&str, &str); 13] = [
 /// A site that computes; it is sound as it stands.
 const COMPUTED: [(&str, &str); 5] = [
     (
-        "sites/c.example/site.toml",
+        "sites/routes.example/site.toml",
         "title = \"C\"\nlanguage = \"en\"\nerror_page = \"error.html\"\nrobots = [\"/x\"]\n\
          [tables]\nrows = \"rows.csv\"\n[[cookie]]\nname = \"cart\"\n[login]\npath = \"/login\"\n\
          template = \"login.html\"\nprotected = [\"/one/*\"]\n[[login.user]]\nname = \"ann\"\n\
@@ -60,11 +60,11 @@ const COMPUTED: [(&str, &str); 5] = [
          pattern = \"[a-z]+\"\nexample = \"lund\"\n[[route.form]]\nname = \"seats\"\ntype = \"number\"\n\
          min = 1\nmax = 8\n",
     ),
-    ("sites/c.example/rows.csv", "id,port\n1,lund\n"),
-    ("sites/c.example/templates/error.html", "{{ title }}: {{ message }}"),
-    ("sites/c.example/templates/login.html", "{{ failed }} {{ next }}"),
+    ("sites/routes.example/rows.csv", "id,port\n1,lund\n"),
+    ("sites/routes.example/templates/error.html", "{{ title }}: {{ message }}"),
+    ("sites/routes.example/templates/login.html", "{{ failed }} {{ next }}"),
     (
-        "sites/c.example/templates/one.html",
+        "sites/routes.example/templates/one.html",
         "<title>{{ row.port }}</title>\n{{ path.id }} {{ user.card }}",
     ),
 ];
@@ -108,8 +108,8 @@ const SOLUTION: &str = "tasks/ds-x/reference/solution.toml";
 /// The tool of the solution's first call.
 const SCRAPE: &str = "tool = \"scrape\"\n";
 const SITE: &str = "sites/a.example/site.toml";
-const ROUTES: &str = "sites/c.example/site.toml";
-const PAGE: &str = "sites/c.example/templates/one.html";
+const ROUTES: &str = "sites/routes.example/site.toml";
+const PAGE: &str = "sites/routes.example/templates/one.html";
 const BIAS: &str = "tasks/ds-x/ideal/bias/overlay.toml";
 
 fn apply(root: &Utf8Path, change: &Change) {
@@ -413,167 +413,167 @@ const ROWS: &[(Change, &str)] = &[
     ),
     (
         Swap(ROUTES, "/one/{id}", "/one/{id"),
-        "sites/c.example/site.toml:18: route[0].path: `{` without `}`",
+        "sites/routes.example/site.toml:18: route[0].path: `{` without `}`",
     ),
     (
         Swap(ROUTES, "/one/{id}", "/one/{id*}/x"),
-        "sites/c.example/site.toml:18: route[0].path: `{id*}` takes all the rest; it must be the last part",
+        "sites/routes.example/site.toml:18: route[0].path: `{id*}` takes all the rest; it must be the last part",
     ),
     (
         Swap(ROUTES, "/all\"", "/login\""),
-        "sites/c.example/site.toml:25: route[1].path: `/login` belongs to the login already",
+        "sites/routes.example/site.toml:25: route[1].path: `/login` belongs to the login already",
     ),
     (
-        Put("sites/c.example/pages/all.html", "x"),
-        "sites/c.example/site.toml:25: route[1].path: `/all` is a page already; a route with `POST` may stand beside it",
+        Put("sites/routes.example/pages/all.html", "x"),
+        "sites/routes.example/site.toml:25: route[1].path: `/all` is a page already; a route with `POST` may stand beside it",
     ),
     (
         Swap(ROUTES, "template = \"one.html\"", "template = \"on.html\""),
-        "sites/c.example/site.toml:19: route[0].template: `on.html`: unknown template below `templates/`; did you mean `one.html`?",
+        "sites/routes.example/site.toml:19: route[0].template: `on.html`: unknown template below `templates/`; did you mean `one.html`?",
     ),
     (
         Swap(ROUTES, "template = \"one.html\"", ""),
-        "sites/c.example/site.toml:17: route[0]: expected exactly one of `template`, `redirect`, `json`, `download`, `text`",
+        "sites/routes.example/site.toml:17: route[0]: expected exactly one of `template`, `redirect`, `json`, `download`, `text`",
     ),
     (
         Swap(ROUTES, "delay = 1.5", "delay = 90"),
-        "sites/c.example/site.toml:20: route[0].delay: expected 0 to 60 seconds, found 90",
+        "sites/routes.example/site.toml:20: route[0].delay: expected 0 to 60 seconds, found 90",
     ),
     (
         Swap(ROUTES, "delay = 1.5", "status = 99"),
-        "sites/c.example/site.toml:20: route[0].status: expected a whole number from 200 to 599, found 99",
+        "sites/routes.example/site.toml:20: route[0].status: expected a whole number from 200 to 599, found 99",
     ),
     (
         Swap(ROUTES, "delay = 1.5", "status = 304"),
-        "sites/c.example/site.toml:20: route[0].status: 304 is a status of redirects; use `redirect`",
+        "sites/routes.example/site.toml:20: route[0].status: 304 is a status of redirects; use `redirect`",
     ),
     (
         Swap(ROUTES, "delay = 1.5", "headers = { date = \"x\" }"),
-        "sites/c.example/site.toml:20: route[0].headers.date: `date` cannot be set here; it follows from the clock",
+        "sites/routes.example/site.toml:20: route[0].headers.date: `date` cannot be set here; it follows from the clock",
     ),
     (
         Swap(ROUTES, "delay = 1.5", "csrf = true"),
-        "sites/c.example/site.toml:20: route[0].csrf: only a form that is sent has a token; add `methods = [\"POST\"]`",
+        "sites/routes.example/site.toml:20: route[0].csrf: only a form that is sent has a token; add `methods = [\"POST\"]`",
     ),
     (
         Swap(ROUTES, "column = \"id\"", "column = \"idd\""),
-        "sites/c.example/site.toml:23: route[0].row.column: `idd`: unknown column of the table; did you mean `id`?",
+        "sites/routes.example/site.toml:23: route[0].row.column: `idd`: unknown column of the table; did you mean `id`?",
     ),
     (
         Swap(ROUTES, "table = \"rows\"\ncolumn", "table = \"row\"\ncolumn"),
-        "sites/c.example/site.toml:22: route[0].row.table: `row`: unknown table of `[tables]`; did you mean `rows`?",
+        "sites/routes.example/site.toml:22: route[0].row.table: `row`: unknown table of `[tables]`; did you mean `rows`?",
     ),
     (
         Swap(ROUTES, "[route.row]\ntable = \"rows\"\ncolumn = \"id\"\n", ""),
-        "sites/c.example/site.toml:17: route[0].examples: expected at least one address, such as `/one/id`, since `id` may be anything",
+        "sites/routes.example/site.toml:17: route[0].examples: expected at least one address, such as `/one/id`, since `id` may be anything",
     ),
     (
         Swap(ROUTES, "/all?q=a", "/none"),
-        "sites/c.example/site.toml:27: route[1].examples[0]: `/none` is no address of `/all`",
+        "sites/routes.example/site.toml:27: route[1].examples[0]: `/none` is no address of `/all`",
     ),
     (
         Swap(ROUTES, "{{ list.total }}", "{{ list.total"),
-        "sites/c.example/site.toml:26: route[1].json.n: syntax error: unexpected end of input, expected end of variable block",
+        "sites/routes.example/site.toml:26: route[1].json.n: syntax error: unexpected end of input, expected end of variable block",
     ),
     (
         Swap(ROUTES, "list.total", "list.totl"),
-        "sites/c.example/site.toml:26: route[1].json.n: `list.totl`: unknown name; did you mean `total`?",
+        "sites/routes.example/site.toml:26: route[1].json.n: `list.totl`: unknown name; did you mean `total`?",
     ),
     (
         Swap(ROUTES, "\"-id\"", "\"-day\""),
-        "sites/c.example/site.toml:32: route[1].list.sort[0]: `day`: unknown column of the table; expected one of `id`, `port`",
+        "sites/routes.example/site.toml:32: route[1].list.sort[0]: `day`: unknown column of the table; expected one of `id`, `port`",
     ),
     (
         Swap(ROUTES, "parameter = \"q\"", "parameter = \"w\""),
-        "sites/c.example/site.toml:34: route[1].list.filter[0].parameter: `w`: unknown query parameter or part of the path; did you mean `q`?",
+        "sites/routes.example/site.toml:34: route[1].list.filter[0].parameter: `w`: unknown query parameter or part of the path; did you mean `q`?",
     ),
     (
         Swap(ROUTES, "parameter = \"q\"\n", ""),
-        "sites/c.example/site.toml:33: route[1].list.filter[0]: expected exactly one of `parameter`, `value`",
+        "sites/routes.example/site.toml:33: route[1].list.filter[0]: expected exactly one of `parameter`, `value`",
     ),
     (
         Swap(ROUTES, "redirect = \"/all", "redirect = \"{{ form.port }}/all"),
-        "sites/c.example/site.toml:39: route[2].redirect: expected a path that starts with `/`, or a URL with its host written out, such as `https://www.example.org/{{ path.id }}`",
+        "sites/routes.example/site.toml:39: route[2].redirect: expected a path that starts with `/`, or a URL with its host written out, such as `https://www.example.org/{{ path.id }}`",
     ),
     (
         Swap(ROUTES, "|urlencode", "|urlencod"),
-        "sites/c.example/site.toml:39: route[2].redirect: filter `urlencod`: unknown filter; did you mean `urlencode`?",
+        "sites/routes.example/site.toml:39: route[2].redirect: filter `urlencod`: unknown filter; did you mean `urlencode`?",
     ),
     (
         Swap(ROUTES, "methods = [\"POST\"]\n", ""),
-        "sites/c.example/site.toml:40: route[2].form: a form is not sent by `GET`; use `query`, or `methods = [\"POST\"]`",
+        "sites/routes.example/site.toml:40: route[2].form: a form is not sent by `GET`; use `query`, or `methods = [\"POST\"]`",
     ),
     (
         Swap(ROUTES, "{ cart =", "{ card ="),
-        "sites/c.example/site.toml:40: route[2].set_cookies.card: `card`: unknown `[[cookie]]`; did you mean `cart`?",
+        "sites/routes.example/site.toml:40: route[2].set_cookies.card: `card`: unknown `[[cookie]]`; did you mean `cart`?",
     ),
     (
         Swap(ROUTES, "example = \"lund\"", "example = \"Lund\""),
-        "sites/c.example/site.toml:44: route[2].form[0].example: `Lund` is wrong itself: port is not in the expected format.",
+        "sites/routes.example/site.toml:44: route[2].form[0].example: `Lund` is wrong itself: port is not in the expected format.",
     ),
     (
         Swap(ROUTES, "example = \"lund\"\n", ""),
-        "sites/c.example/site.toml:41: route[2].form[0].example: missing; expected a text that the pattern matches",
+        "sites/routes.example/site.toml:41: route[2].form[0].example: missing; expected a text that the pattern matches",
     ),
     (
         Swap(ROUTES, "max = 8", "max = 0"),
-        "sites/c.example/site.toml:49: route[2].form[1].max: nothing is from 1 to 0",
+        "sites/routes.example/site.toml:49: route[2].form[1].max: nothing is from 1 to 0",
     ),
     (
         Swap(ROUTES, "min = 1", "min = \"today\""),
-        "sites/c.example/site.toml:48: route[2].form[1].min: expected a number",
+        "sites/routes.example/site.toml:48: route[2].form[1].min: expected a number",
     ),
     (
         Swap(ROUTES, "type = \"number\"\nmin = 1\nmax = 8", "type = \"choice\""),
-        "sites/c.example/site.toml:45: route[2].form[1].choices: missing; expected the values to choose from",
+        "sites/routes.example/site.toml:45: route[2].form[1].choices: missing; expected the values to choose from",
     ),
     (
         Swap(ROUTES, "name = \"seats\"", "name = \"port\""),
-        "sites/c.example/site.toml:46: route[2].form[1].name: `port` is declared twice",
+        "sites/routes.example/site.toml:46: route[2].form[1].name: `port` is declared twice",
     ),
     (
         Swap(ROUTES, "name = \"cart\"", "name = \"session\""),
-        "sites/c.example/site.toml:8: cookie[0].name: `session` is the cookie of the login",
+        "sites/routes.example/site.toml:8: cookie[0].name: `session` is the cookie of the login",
     ),
     (
         Swap(ROUTES, "name = \"cart\"", "name = \"cart\"\nsame_site = \"none\""),
-        "sites/c.example/site.toml:9: cookie[0].same_site: browsers take `none` only with `secure = true`",
+        "sites/routes.example/site.toml:9: cookie[0].same_site: browsers take `none` only with `secure = true`",
     ),
     (
         Swap(ROUTES, "/one/*\"", "/none/*\""),
-        "sites/c.example/site.toml:12: login.protected[0]: `/none/*` matches no page and no route",
+        "sites/routes.example/site.toml:12: login.protected[0]: `/none/*` matches no page and no route",
     ),
     (
         Swap(ROUTES, "/one/*\"", "/*\""),
-        "sites/c.example/site.toml:12: login.protected[0]: `/*` covers the login itself, which nobody could reach",
+        "sites/routes.example/site.toml:12: login.protected[0]: `/*` covers the login itself, which nobody could reach",
     ),
     (
         Put(PAGE, "{{ row.prt }}"),
-        "sites/c.example/templates/one.html:1: `row.prt`: unknown name; did you mean `port`? (rendered by `route[0]`)",
+        "sites/routes.example/templates/one.html:1: `row.prt`: unknown name; did you mean `port`? (rendered by `route[0]`)",
     ),
     (
         Put(PAGE, "a\n{{ rows }}"),
-        "sites/c.example/templates/one.html:2: `rows`: unknown name; did you mean `row`? (rendered by `route[0]`)",
+        "sites/routes.example/templates/one.html:2: `rows`: unknown name; did you mean `row`? (rendered by `route[0]`)",
     ),
     (
         Put(PAGE, "a\n{% if row %}"),
-        "sites/c.example/templates/one.html:2: syntax error: unexpected end of input, expected end of block",
+        "sites/routes.example/templates/one.html:2: syntax error: unexpected end of input, expected end of block",
     ),
     (
         Put(PAGE, "a\n{% include 'eror.html' %}"),
-        "sites/c.example/templates/one.html:2: `eror.html`: unknown template; did you mean `error.html`?",
+        "sites/routes.example/templates/one.html:2: `eror.html`: unknown template; did you mean `error.html`?",
     ),
     (
-        Put("sites/c.example/templates/old.html", "x"),
-        "sites/c.example/templates/old.html: used by no route",
+        Put("sites/routes.example/templates/old.html", "x"),
+        "sites/routes.example/templates/old.html: used by no route",
     ),
     (
-        Put("sites/c.example/rows.csv", "id,port\n1\n"),
-        "sites/c.example/rows.csv:2: expected 2 cells, as in the first line, found 1",
+        Put("sites/routes.example/rows.csv", "id,port\n1\n"),
+        "sites/routes.example/rows.csv:2: expected 2 cells, as in the first line, found 1",
     ),
     (
-        Put("sites/c.example/pages/robots.txt", "x"),
-        "sites/c.example/site.toml:4: robots: `/robots.txt` is a page already",
+        Put("sites/routes.example/pages/robots.txt", "x"),
+        "sites/routes.example/site.toml:4: robots: `/robots.txt` is a page already",
     ),
     (Drop("suite.toml"), "ROOT: no suite: expected a folder with `suite.toml`"),
 ];

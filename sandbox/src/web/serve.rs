@@ -40,7 +40,7 @@ const LARGEST: usize = 8 << 20;
 const MOST: usize = 256;
 
 /// Longest that a slow page is waited for.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// How long a connection may take to send its head.
 const HEAD: Duration = Duration::from_secs(30);
@@ -140,7 +140,7 @@ impl Serve {
             Target::Shown { host, rest } => {
                 let url = format!("http://{host}{rest}");
                 match self.ask(&url, head, body).await {
-                    Ok(response) => self.shown(&host, response),
+                    Ok(response) => Self::shown(&host, response),
                     Err(problem) => problem,
                 }
             }
@@ -273,8 +273,8 @@ impl Serve {
     }
 
     /// Makes a page whose links stay on this server.
-    fn shown(&self, host: &str, mut response: Response) -> Answer {
-        let map = |address: &str| self.mapped(host, address);
+    fn shown(host: &str, mut response: Response) -> Answer {
+        let map = |address: &str| mapped(host, address);
         let kind = response.header("content-type").unwrap_or_default().to_owned();
         if media_type(&kind) == "text/html" {
             let text = decode(&response.body, Some(&kind)).text;
@@ -292,20 +292,18 @@ impl Serve {
             _ => (name, value),
         })
     }
+}
 
-    /// Returns the address on this server of what a page of `host` links to.
-    fn mapped(&self, host: &str, address: &str) -> Option<String> {
-        if let Some(rest) = address.strip_prefix("//") {
-            return self.mapped(host, &format!("http://{rest}"));
-        }
-        if address.starts_with('/') {
-            return Some(format!("/~/{host}{address}"));
-        }
-        let url =
-            Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        let rest = &url[url::Position::BeforePath..];
-        Some(format!("/~/{}{rest}", url.host_str()?))
+/// Returns the address on this server of what a page of `host` links to.
+fn mapped(host: &str, address: &str) -> Option<String> {
+    if address.starts_with('/') && !address.starts_with("//") {
+        return Some(format!("/~/{host}{address}"));
     }
+    let scheme = if address.starts_with("//") { "http:" } else { "" };
+    let url = Url::parse(&format!("{scheme}{address}")).ok()?;
+    let rest = &url[url::Position::BeforePath..];
+    let is_web = matches!(url.scheme(), "http" | "https");
+    is_web.then(|| Some(format!("/~/{}{rest}", url.host_str()?)))?
 }
 
 /// Makes an answer of a response. Over plain http, what asks for https is left out: no

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use jiff::Timestamp;
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 use wildgym_sandbox::web::Web;
 use wildgym_sandbox::web::serve::{Serve, is_local, serve};
 
@@ -56,12 +57,18 @@ pub(super) fn run(args: &ServeArgs) -> Result<Code, Failure> {
         };
         let listener = TcpListener::bind(args.listen).await.map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
+        // Before the address is told: who reads it may stop the server at once.
+        let caught = |kind| {
+            signal(kind).map_err(|error| Failure::usage(format!("cannot catch signals: {error}")))
+        };
+        let mut interrupt = caught(SignalKind::interrupt())?;
+        let mut terminate = caught(SignalKind::terminate())?;
         data(&format!("http://{address}/"));
         say(&format!("showing {} hosts at {}; stop with Ctrl-C", shown.hosts.len(), shown.now));
         let stop = async {
-            // Without signals the server runs until it is killed.
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
             }
         };
         serve(shown, listener, stop).await;

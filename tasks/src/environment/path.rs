@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Most parts of a path that a route matches.
 const DEEPEST: usize = 64;
@@ -225,7 +226,7 @@ pub fn escaped(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _infallible = write!(out, "%{byte:02X}");
         }
     }
     out
@@ -315,10 +316,10 @@ mod tests {
         /// No path and no request bring the matcher down.
         #[test]
         fn anything_may_be_asked(route in "(/[a-z{}*.]{0,6}){1,4}", path in "\\PC{0,40}") {
-            if let (Ok(route), Some(path)) = (RoutePath::parse(&route), split(&path)) {
-                if let Some(values) = route.matches(&path) {
-                    prop_assert!(values.values().all(|value| !value.is_empty()));
-                }
+            if let (Ok(route), Some(path)) = (RoutePath::parse(&route), split(&path))
+                && let Some(values) = route.matches(&path)
+            {
+                prop_assert!(values.values().all(|value| !value.is_empty()));
             }
         }
     }

@@ -87,12 +87,12 @@ impl Table {
 
 fn fault(error: &csv::Error) -> TableError {
     let line = error.position().and_then(|position| usize::try_from(position.line()).ok());
-    let problem = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("expected {expected_len} cells, as in the first line, found {len}")
-        }
-        csv::ErrorKind::Utf8 { .. } => "not UTF-8; save the file as UTF-8".to_owned(),
-        _ => format!("not CSV: {error}"),
+    let problem = if let csv::ErrorKind::UnequalLengths { expected_len, len, .. } = error.kind() {
+        format!("expected {expected_len} cells, as in the first line, found {len}")
+    } else if matches!(error.kind(), csv::ErrorKind::Utf8 { .. }) {
+        "not UTF-8; save the file as UTF-8".to_owned()
+    } else {
+        format!("not CSV: {error}")
     };
     TableError { line, problem }
 }

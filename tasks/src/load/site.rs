@@ -269,7 +269,7 @@ fn check_languages(tree: &Tree, sites: &Sites, notes: &mut Notes) {
 /// Notes files that nothing would ever serve.
 fn check_folder(tree: &Tree, folder: &Utf8Path, site: &Site, notes: &mut Notes) {
     let services = site.meta.services.iter().map(|one| one.table.as_path());
-    let tables = site.meta.tables.values().map(|table| table.as_path());
+    let tables = site.meta.tables.values().map(Utf8PathBuf::as_path);
     let downloads = site.meta.routes.iter().filter_map(|route| match &route.answer {
         Answer::Download(file) => Some(file.as_path()),
         Answer::Template(_) | Answer::Redirect(_) | Answer::Json(_) | Answer::Text(_) => None,

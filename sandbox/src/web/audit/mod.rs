@@ -87,7 +87,7 @@ impl Hermetic {
             walk.articles(host, site);
             walk.services(host, site);
             walk.routes(host, site);
-            listed.extend(walk.listed(host, site));
+            listed.extend(Walk::listed(host, site));
         }
         walk.follow();
         for (host, site) in self.hosts.iter().zip(sites.values()) {
@@ -228,7 +228,7 @@ impl Walk<'_> {
     }
 
     /// Returns what the search engine lists of a site.
-    fn listed(&self, host: &Host, site: &Site) -> BTreeSet<String> {
+    fn listed(host: &Host, site: &Site) -> BTreeSet<String> {
         let mut site = site.clone();
         site.host.clone_from(&host.name);
         let mut listing = Listing::default();

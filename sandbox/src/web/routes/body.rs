@@ -122,7 +122,11 @@ fn json(body: &[u8]) -> Result<Fields, BodyError> {
     for (name, value) in object {
         let values = match value {
             Value::Array(items) => items,
-            other => vec![other],
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Object(_) => vec![value],
         };
         for value in values {
             if let Some(text) = plain(value)? {
@@ -210,12 +214,11 @@ fn parameter(parameters: &str, wanted: &str) -> Option<String> {
     loop {
         rest = rest.trim_start_matches([';', ' ', '\t']);
         let (name, behind) = rest.split_once('=')?;
-        let (value, behind) = match behind.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted)?,
-            None => {
-                let end = behind.find(';').unwrap_or(behind.len());
-                (behind[..end].trim().to_owned(), &behind[end..])
-            }
+        let (value, behind) = if let Some(quoted) = behind.strip_prefix('"') {
+            unquoted(quoted)?
+        } else {
+            let end = behind.find(';').unwrap_or(behind.len());
+            (behind[..end].trim().to_owned(), &behind[end..])
         };
         if name.trim().eq_ignore_ascii_case(wanted) {
             return Some(value.replace("%22", "\""));
@@ -344,9 +347,10 @@ mod tests {
             let got = form(Some(URLENCODED), body.as_bytes()).unwrap();
             // A pair of nothing and nothing leaves `=`, which is a field without a name.
             prop_assert_eq!(&got, &want);
-            let multipart: String = fields.iter().map(|(_, value)| format!(
-                "--b0u\r\nContent-Disposition: form-data; name=\"n\"\r\n\r\n{value}\r\n"
-            )).collect::<String>() + "--b0u--";
+            let head = "--b0u\r\nContent-Disposition: form-data; name=\"n\"\r\n\r\n";
+            let parts: Vec<String> =
+                fields.iter().map(|(_, value)| format!("{head}{value}\r\n")).collect();
+            let multipart = parts.concat() + "--b0u--";
             let got = form(Some("multipart/form-data; boundary=b0u"), multipart.as_bytes()).unwrap();
             let values: Vec<Given> = got.into_iter().map(|(_, given)| given).collect();
             let want: Vec<Given> = fields.iter().map(|(_, value)| text(value)).collect();

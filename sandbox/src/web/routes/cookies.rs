@@ -1,5 +1,7 @@
 //! The cookies of a request, and those that a reply sets.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 use wildgym_tasks::environment::path::{escaped, percent_decoded};
 use wildgym_tasks::environment::{Cookie, SameSite};
@@ -87,7 +89,7 @@ impl Attributes {
     pub(super) fn write(&self, name: &str, value: &str) -> String {
         let mut written = format!("{name}={value}; Path=/");
         if let Some(seconds) = self.max_age {
-            written.push_str(&format!("; Max-Age={seconds}"));
+            let _infallible = write!(written, "; Max-Age={seconds}");
         }
         if self.http_only {
             written.push_str("; HttpOnly");
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn floods_are_refused() {
-        let many: String = (0..=MOST).map(|n| format!("c{n}=1; ")).collect();
+        let many = "c=1; ".repeat(MOST + 1);
         assert_eq!(read(&request(&many)), None);
         assert_eq!(read(&request(&"x".repeat(LONGEST + 1))), None);
         assert_eq!(read(&request("novalue; =; a=b=c")).unwrap().len(), 2);

@@ -42,7 +42,7 @@ pub(super) struct Routes {
     host: String,
     meta: SiteMeta,
     /// The routes, the most exact first.
-    routes: Vec<Opened>,
+    opened: Vec<Opened>,
     language: Environment<'static>,
     tables: BTreeMap<String, Shown>,
     secret: Secret,
@@ -116,7 +116,7 @@ impl Routes {
         routes.sort_by_cached_key(|opened| opened.path.rank());
         let secret = content.finish();
         let (host, meta) = (site.host.clone(), site.meta.clone());
-        Ok(Self { host, meta, routes, language, tables, secret })
+        Ok(Self { host, meta, opened: routes, language, tables, secret })
     }
 
     /// Answers what belongs to the login, and refuses what needs one, or what no server
@@ -148,7 +148,7 @@ impl Routes {
         let asked = match self.asked(request) {
             Some(asked) if asked.is_empty() => return None,
             Some(asked) => asked,
-            None if self.routes.is_empty() => return None,
+            None if self.opened.is_empty() => return None,
             None => return Some(self.failed(None, 400, "The address is not UTF-8.", false)),
         };
         let wanted =
@@ -183,10 +183,16 @@ impl Routes {
 
     /// Returns `/robots.txt`.
     pub(super) fn robots(&self) -> Reply {
-        let rules: String =
-            self.meta.robots.iter().map(|rule| format!("Disallow: {rule}\n")).collect();
-        let rules = if rules.is_empty() { "Disallow:\n" } else { &rules };
-        Reply::new(200, "text/plain; charset=utf-8", format!("User-agent: *\n{rules}"))
+        let mut text = "User-agent: *\n".to_owned();
+        for rule in &self.meta.robots {
+            text.push_str("Disallow: ");
+            text.push_str(rule);
+            text.push('\n');
+        }
+        if self.meta.robots.is_empty() {
+            text.push_str("Disallow:\n");
+        }
+        Reply::new(200, "text/plain; charset=utf-8", text)
     }
 
     /// Adds the headers that the site sends with every reply, where the reply has not
@@ -204,7 +210,7 @@ impl Routes {
     fn asked(&self, request: &Request) -> Option<Vec<Asked<'_>>> {
         let segments = split(request.url.path())?;
         let fits = |opened| Some(Asked { opened, parts: Opened::matches(opened, &segments)? });
-        Some(self.routes.iter().filter_map(fits).collect())
+        Some(self.opened.iter().filter_map(fits).collect())
     }
 
     fn answers_json(&self, request: &Request) -> bool {

@@ -183,6 +183,6 @@ mod tests {
         let error = show(&long).unwrap_err();
         assert_eq!(error.problem, "it writes more than 4194304 bytes");
         let error = show("line\n{{ nobody }}").unwrap_err().to_string();
-        assert_eq!(error, "template `a.html`, line 2: undefined value");
+        assert_eq!(error, "template `a.html`, line 2: undefined value: `nobody` is undefined");
     }
 }

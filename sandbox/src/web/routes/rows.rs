@@ -245,17 +245,17 @@ mod tests {
     fn lists_turn_sort_and_end() {
         let bad = |text: &str| Err(NoPage::Bad(text.to_owned()));
         let table = [
-            (vec![], Ok("T-1 T-2 1/3 5 none-2".to_owned()), "the first page"),
-            (vec![("page", "3")], Ok("T-5 3/3 5 2-none".to_owned()), "the last"),
-            (vec![("page", "")], Ok("T-1 T-2 1/3 5 none-2".to_owned()), "an empty field"),
+            (vec![], Ok("T-1 T-2 1/3 5 None-2".to_owned()), "the first page"),
+            (vec![("page", "3")], Ok("T-5 3/3 5 2-None".to_owned()), "the last"),
+            (vec![("page", "")], Ok("T-1 T-2 1/3 5 None-2".to_owned()), "an empty field"),
             (
                 vec![("page_size", "3"), ("sort", "fare")],
-                Ok("T-3 T-1 T-2 1/2 5 none-2".to_owned()),
+                Ok("T-3 T-1 T-2 1/2 5 None-2".to_owned()),
                 "numbers",
             ),
             (
                 vec![("sort", "-fare")],
-                Ok("T-5 T-4 1/3 5 none-2".to_owned()),
+                Ok("T-5 T-4 1/3 5 None-2".to_owned()),
                 "down: texts, numbers",
             ),
             (vec![("page", "0")], bad("`page` must be a whole number from 1"), "from 1"),

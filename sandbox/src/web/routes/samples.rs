@@ -30,7 +30,7 @@ pub(in crate::web) struct Sample {
 impl Routes {
     /// Returns the addresses, without a query, of what the search engine lists.
     pub(in crate::web) fn listed(&self) -> Vec<(String, Request)> {
-        let listed = self.routes.iter().filter(|opened| opened.route.listed);
+        let listed = self.opened.iter().filter(|opened| opened.route.listed);
         let paths = listed.flat_map(|opened| self.addresses(opened));
         let paths = paths.filter(|path| !path.contains('?'));
         paths.filter_map(|path| Some((path.clone(), self.get(&path)?))).collect()
@@ -39,7 +39,7 @@ impl Routes {
     /// Returns requests for every route, at a logical time.
     pub(in crate::web) fn samples(&self, now: Timestamp) -> Vec<Sample> {
         let mut samples = Vec::new();
-        for opened in &self.routes {
+        for opened in &self.opened {
             for address in self.addresses(opened) {
                 for method in &opened.route.methods {
                     samples.extend(self.sample(opened, &address, *method, now));

@@ -21,14 +21,17 @@ pub(super) fn rewritten(html: &str, map: &dyn Fn(&str) -> Option<String>) -> Str
         let (tag, after) = tag.split_at(end);
         attributes(tag, map, &mut out);
         rest = after;
-        let name = tag[1..].to_ascii_lowercase();
-        for raw in ["script", "style"] {
-            if name.starts_with(raw) && !name.starts_with('/') {
-                let close = format!("</{raw}");
-                let end = rest.to_ascii_lowercase().find(&close).unwrap_or(rest.len());
-                out.push_str(&rest[..end]);
-                rest = &rest[end..];
-            }
+        let raw = ["script", "style"]
+            .into_iter()
+            .find(|raw| tag.get(1..=raw.len()).is_some_and(|name| name.eq_ignore_ascii_case(raw)));
+        if let Some(raw) = raw {
+            let ends = |at: &usize| {
+                let name = rest.get(at + 2..at + 2 + raw.len());
+                name.is_some_and(|name| name.eq_ignore_ascii_case(raw))
+            };
+            let end = rest.match_indices("</").map(|(at, _)| at).find(ends).unwrap_or(rest.len());
+            out.push_str(&rest[..end]);
+            rest = &rest[end..];
         }
     }
     out.push_str(rest);
@@ -56,22 +59,20 @@ fn attributes(tag: &str, map: &dyn Fn(&str) -> Option<String>, out: &mut String)
     while let Some(at) = rest.find('=') {
         let name = rest[..at].trim_end();
         let start = name.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == ':'));
-        let name = name[start.map_or(0, |at| at + 1)..].to_ascii_lowercase();
+        let start = start.map_or(0, |at| at + name[at..].chars().next().map_or(0, char::len_utf8));
+        let name = name[start..].to_ascii_lowercase();
         out.push_str(&rest[..=at]);
         rest = &rest[at + 1..];
         let spaces = rest.len() - rest.trim_start().len();
         out.push_str(&rest[..spaces]);
         rest = &rest[spaces..];
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let (value, length) = match quote {
-            Some(quote) => {
-                let end = rest[1..].find(quote).unwrap_or(rest.len() - 1);
-                (&rest[1..=end], (end + 2).min(rest.len()))
-            }
-            None => {
-                let end = rest.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(rest.len());
-                (&rest[..end], end)
-            }
+        let (value, length) = if let Some(quote) = quote {
+            let end = rest[1..].find(quote).unwrap_or(rest.len() - 1);
+            (&rest[1..=end], (end + 2).min(rest.len()))
+        } else {
+            let end = rest.find(|c: char| c.is_whitespace() || c == '>').unwrap_or(rest.len());
+            (&rest[..end], end)
         };
         let plain = unescaped(value.trim());
         let changed = match name.as_str() {

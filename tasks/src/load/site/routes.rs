@@ -240,8 +240,8 @@ pub(super) fn header_problem(name: &str) -> Option<String> {
             "expected the name of a header in small letters, such as `retry-after`".to_owned(),
         );
     }
-    let taken = TAKEN.iter().find(|(taken, _)| *taken == name);
-    taken.map(|(_, instead)| format!("`{name}` cannot be set here; {instead}"))
+    let found = TAKEN.iter().find(|(taken, _)| *taken == name);
+    found.map(|(_, instead)| format!("`{name}` cannot be set here; {instead}"))
 }
 
 /// Checks logins, tokens and cookies.
@@ -344,5 +344,5 @@ pub(super) fn all_names<'a>(
     site: &'a Site,
     fields: impl Fn(&'a Route) -> &'a [crate::environment::Field],
 ) -> BTreeSet<&'a str> {
-    site.meta.routes.iter().flat_map(|route| fields(route)).map(|one| one.name.as_str()).collect()
+    site.meta.routes.iter().flat_map(fields).map(|one| one.name.as_str()).collect()
 }

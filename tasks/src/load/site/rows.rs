@@ -41,7 +41,7 @@ pub(super) fn read_tables<'a>(
                 tables.insert(name.as_str(), table);
             }
             Err(error) => {
-                notes.push(Fault { file, line: error.line, field: None, problem: error.problem })
+                notes.push(Fault { file, line: error.line, field: None, problem: error.problem });
             }
         }
     }
