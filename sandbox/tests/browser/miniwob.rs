@@ -136,7 +136,6 @@ macro_rules! way {
 fn clicked() -> Vec<(&'static str, Way)> {
     vec![
         ("ascending-numbers", way!(ascending)),
-        ("button-delay", way!(press_with_delay)),
         ("buy-ticket", way!(cheapest)),
         ("choose-date", way!(choose_date)),
         ("choose-date-easy", way!(choose_date)),

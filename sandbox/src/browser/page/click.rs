@@ -12,6 +12,9 @@ use super::ask::Fault;
 use super::frames::Frame;
 use super::tab::TabState;
 
+/// How often the pointer is brought to something that moves.
+const REACHES: u32 = 3;
+
 /// An element as the scripts tell of it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -130,13 +133,33 @@ impl Session {
                 aim.told
             )));
         }
-        self.point(index, x, y).await?;
-        self.still_there(index, id, x, y, &aim.told).await?;
+        let (x, y) = self.reach(index, id, (x, y), &aim.told).await?;
         self.press(index, x, y).await?;
         Ok(match aim.still {
             Some(false) => format!("clicked {}, which kept moving", aim.told),
             _ => format!("clicked {}", aim.told),
         })
+    }
+
+    /// Brings the pointer to an element, which may be on its way elsewhere; returns where
+    /// it was reached.
+    async fn reach(
+        &mut self,
+        index: usize,
+        id: u32,
+        (mut x, mut y): (f64, f64),
+        told: &str,
+    ) -> Result<(f64, f64), Fault> {
+        for left in (0..REACHES).rev() {
+            self.point(index, x, y).await?;
+            let Err(fault) = self.still_there(index, id, x, y, told).await else { break };
+            // What moved is aimed at once more; what went or was covered stays so.
+            match self.aim(index, id, true, "click").await {
+                Ok((_, now_x, now_y)) if left > 0 => (x, y) = (now_x, now_y),
+                _ => return Err(fault),
+            }
+        }
+        Ok((x, y))
     }
 
     /// Looks whether the element is still under the pointer now that it has come.

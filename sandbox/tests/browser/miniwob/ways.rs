@@ -15,13 +15,6 @@ pub(super) async fn press_in_order(s: &mut Solver<'_>) {
     }
 }
 
-pub(super) async fn press_with_delay(s: &mut Solver<'_>) {
-    s.press("ONE").await;
-    // The page asks for it.
-    tokio::time::sleep(std::time::Duration::from_millis(2_100)).await;
-    s.press("TWO").await;
-}
-
 pub(super) async fn press_one(s: &mut Solver<'_>) {
     s.press("ONE").await;
 }

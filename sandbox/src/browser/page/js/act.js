@@ -50,13 +50,14 @@
   };
 
   const settled = async (el) => {
-    let before = null;
-    for (let tries = 0; tries < 20; tries++) {
+    let before = null, same = 0;
+    for (let tries = 0; tries < 40; tries++) {
       const rect = el.getBoundingClientRect();
       const now = `${rect.left.toFixed(1)} ${rect.top.toFixed(1)} ${rect.width.toFixed(1)} ${rect.height.toFixed(1)}`;
-      if (now === before) return true;
+      same = now === before ? same + 1 : 0;
+      if (same >= 2) return true;
       before = now;
-      await pause(before === null ? 0 : 16);
+      await pause(16);
     }
     return false;
   };
