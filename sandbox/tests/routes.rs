@@ -499,7 +499,7 @@ fn a_host_that_is_too_slow_has_not_answered() {
     let log = AccessLog::default();
     let request = || Request::get(format!("{CLUB}/webcam").parse().unwrap());
     let sent = block_on(SHARED.1.send(request(), now, &log));
-    assert_eq!(sent, Err(WebError::TimedOut(format!("{CLUB}/webcam"), 30)));
+    assert_eq!(sent, Err(WebError::TimedOut { host: "club.example".to_owned(), seconds: 30 }));
     assert_eq!(
         log.take()[0].error.as_deref(),
         Some("`https://club.example/webcam` did not answer within 30 seconds")

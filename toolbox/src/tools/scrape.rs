@@ -402,7 +402,9 @@ mod tests {
         let url: Url = "https://live.test/x".parse().unwrap();
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
         let headers = headers.into_iter().filter(|(_, value)| !value.is_empty()).collect();
-        let response = Response { status, url: url.clone(), headers, body: body.to_vec().into() };
+        let body = body.to_vec().into();
+        let delay = Duration::ZERO;
+        let response = Response { status, url: url.clone(), headers, body, delay };
         readable(&url, &response, None).map(|scraped| match scraped {
             Scraped::Text(text) => text,
             Scraped::Document(head, file) => format!("{head}[{}]", file.name),
