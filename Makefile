@@ -18,6 +18,7 @@ run: setup ## run the built-in suite with the reference agent
 	target/debug/wildgym run starter --agent reference
 
 test: setup ## every test
+	@./tests/miniwob.sh
 	WILDGYM_REQUIRE_RUNTIME=1 $(CARGO) test --workspace
 
 check: ## formatting and lints
