@@ -68,7 +68,7 @@ impl Tool for BrowseUrl {
         navigator saw is forgotten after the call. Returns its report, the address where it \
         ended and the paths of downloaded files; if the rounds run out, what was found so far.";
     const CATEGORY: Category = Category::WebBrowsing;
-    const EXAMPLE: &'static str = r#"{"task_prompt": "Find the fare for a bicycle on line 7 in March 2026. Give the amount and the page's address.", "start_url": "https://www.example.org/fares"}"#;
+    const EXAMPLE: &'static str = r#"{"task_prompt": "Find the adult single fare from Kelmouth to Orrisay. Give the amount and the page's address.", "start_url": "https://tarrowferries.example/"}"#;
     const BROWSER: Option<BrowserMode> = Some(BrowserMode::Delegated);
     type Args = Args;
 

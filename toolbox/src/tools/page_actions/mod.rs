@@ -51,7 +51,7 @@ const ALL: [PageAction; 15] = [
             browser shows then: address and title, the text in the window, and everything on the \
             page that can be acted on, each with its id in brackets. The browser keeps its pages, \
             tabs and logins until the task ends.",
-        example: r#"{"url": "https://www.example.org/fares"}"#,
+        example: r#"{"url": "https://tarrowferries.example/fares"}"#,
         parameters: crate::schema::parameters::<Address>,
         read: arguments::visit,
         touches: Touches::Download,
