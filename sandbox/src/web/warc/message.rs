@@ -175,6 +175,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    type Case<'a> = (&'a [(&'a str, &'a str)], Vec<u8>, &'a [u8], &'a str);
+
     #[test]
     fn bodies_of_others_are_decoded() {
         let chunked = ("transfer-encoding", "chunked");
@@ -182,7 +184,6 @@ mod tests {
         let mut both = format!("{:x}\r\n", gzip(b"hello").len()).into_bytes();
         both.extend(gzip(b"hello"));
         both.extend(b"\r\n0\r\n\r\n");
-        type Case<'a> = (&'a [(&'a str, &'a str)], Vec<u8>, &'a [u8], &'a str);
         let table: [Case<'_>; 10] = [
             (&[], b"hello".to_vec(), b"hello", "as it is"),
             (&[chunked], b"3;x=1\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n".to_vec(), b"hello", "chunks"),
