@@ -14,13 +14,13 @@ use wildgym_support::{
     Request, Response, ScriptedServer, calls, final_answer, navigates, navigator, says, status,
 };
 
-const LOGIN: &str = r#"<!doctype html><title>Crew</title><h1>Crew login</h1>
+const LOGIN: &str = r"<!doctype html><title>Crew</title><h1>Crew login</h1>
 <form id=f><label>Username <input id=u></label><label>Password <input id=p type=password></label>
 <button>Sign in</button></form><p id=out></p><script>
 f.onsubmit = (event) => { event.preventDefault();
   if (u.value === 'm.holm' && p.value === 'gull') location.href = '/fares';
   else out.textContent = 'Wrong password.'; };
-</script>"#;
+</script>";
 
 /// A table of four screens, in which the answer is nowhere written.
 fn fares() -> String {
