@@ -441,10 +441,49 @@ fn the_encyclopedia_keeps_its_history() {
     assert_eq!(found["organic"], json!([]), "history is not searched");
 }
 
-#[test]
-fn the_encyclopedia_answers_what_clients_ask() {
+/// A query, where in the answer to look, what stands there, and why.
+type Asked = (&'static str, &'static str, Value, &'static str);
+
+fn check_answers(table: impl IntoIterator<Item = Asked>) {
     let web = library().open();
-    let table = [
+    for (query, pointer, want, why) in table {
+        let answer = api(&web, query);
+        assert_eq!(
+            answer.pointer(pointer).unwrap_or(&Value::Null),
+            &want,
+            "{why}: {query}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn the_encyclopedia_has_pages_of_its_own() {
+    let web = library().open();
+    let chinese = get(
+        &web,
+        "https://baike.example/w/api.php?action=query&titles=塔罗海峡&prop=langlinks&formatversion=2",
+    );
+    assert!(text(&chinese).contains("Tarrow Sound"), "links hold both ways");
+    for (url, status, want) in [
+        ("https://wiki.example/wiki/Tarrow_Sound", 200, "hreflang=\"zh\""),
+        ("https://wiki.example/wiki/Category:Straits", 200, "Kelmouth"),
+        ("https://wiki.example/wiki/R_&_B_(rock)", 200, "title=R_%26_B_%28rock%29"),
+        ("https://wiki.example/w/index.php?title=R_%26_B_(rock)&action=raw", 200, "A rock."),
+        ("https://wiki.example/w/index.php?title=The_Sound&redirect=no", 200, "→"),
+        ("https://wiki.example/w/index.php?title=Kelmouth&action=delete", 400, "delete"),
+        ("https://wiki.example/wiki/Kelmouth?oldid=7", 404, "no page"),
+        ("https://wiki.example/wiki/Category:Nothing", 404, "no page"),
+        ("https://baike.example/wiki/塔罗海峡?action=history", 200, "查看历史"),
+    ] {
+        let response = get(&web, url);
+        assert_eq!(response.status, status, "{url}");
+        assert!(text(&response).contains(want), "{url}: {}", text(&response));
+    }
+}
+
+#[test]
+fn the_encyclopedia_tells_what_clients_ask_of_pages() {
+    check_answers([
         (
             "action=query&titles=The Sound&prop=info",
             "/query/pages/4/redirect",
@@ -505,6 +544,12 @@ fn the_encyclopedia_answers_what_clients_ask() {
             json!("A town."),
             "introductions together",
         ),
+    ]);
+}
+
+#[test]
+fn the_encyclopedia_lists_searches_and_renders() {
+    check_answers([
         (
             "action=query&list=allpages&aplimit=1&apfrom=L&formatversion=2",
             "/query/allpages/0/title",
@@ -608,33 +653,5 @@ fn the_encyclopedia_answers_what_clients_ask() {
             json!("badvalue"),
             "no such format",
         ),
-    ];
-    for (query, pointer, want, why) in table {
-        let answer = api(&web, query);
-        assert_eq!(
-            answer.pointer(pointer).unwrap_or(&Value::Null),
-            &want,
-            "{why}: {query}: {answer}"
-        );
-    }
-    let chinese = get(
-        &web,
-        "https://baike.example/w/api.php?action=query&titles=塔罗海峡&prop=langlinks&formatversion=2",
-    );
-    assert!(text(&chinese).contains("Tarrow Sound"), "links hold both ways");
-    for (url, status, want) in [
-        ("https://wiki.example/wiki/Tarrow_Sound", 200, "hreflang=\"zh\""),
-        ("https://wiki.example/wiki/Category:Straits", 200, "Kelmouth"),
-        ("https://wiki.example/wiki/R_&_B_(rock)", 200, "title=R_%26_B_%28rock%29"),
-        ("https://wiki.example/w/index.php?title=R_%26_B_(rock)&action=raw", 200, "A rock."),
-        ("https://wiki.example/w/index.php?title=The_Sound&redirect=no", 200, "→"),
-        ("https://wiki.example/w/index.php?title=Kelmouth&action=delete", 400, "delete"),
-        ("https://wiki.example/wiki/Kelmouth?oldid=7", 404, "no page"),
-        ("https://wiki.example/wiki/Category:Nothing", 404, "no page"),
-        ("https://baike.example/wiki/塔罗海峡?action=history", 200, "查看历史"),
-    ] {
-        let response = get(&web, url);
-        assert_eq!(response.status, status, "{url}");
-        assert!(text(&response).contains(want), "{url}: {}", text(&response));
-    }
+    ]);
 }
