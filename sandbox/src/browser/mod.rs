@@ -28,7 +28,7 @@ pub use action::{Action, ActionError};
 pub use context::Browser;
 pub use keeper::keep;
 pub use observation::{Element, Observation, Scroll};
-pub use page::{Session, SessionOptions};
+pub use page::{NOWHERE, Session, SessionOptions};
 pub use pool::{BrowserSettings, Browsers};
 pub use video::{Frame, Video};
 

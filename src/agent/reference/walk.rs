@@ -5,7 +5,7 @@
 //! steps gives one result either way. A step that names nothing on the page, or too much, and
 //! one that could not be done, end the walk; nothing is guessed.
 
-use wildgym_sandbox::browser::{Action, Element};
+use wildgym_sandbox::browser::{Action, Element, NOWHERE};
 use wildgym_tasks::solution::{Direction, Extent, Step, Target};
 
 use super::seen::Seen;
@@ -64,7 +64,7 @@ impl Walk {
                 self.downloads.push(path.clone());
             }
         }
-        if failed {
+        if failed || self.missed(said) {
             let step = self.at.saturating_sub(usize::from(self.screens.is_none()));
             return Next::Stuck(format!("step {} could not be done: {said}", step + 1));
         }
@@ -103,6 +103,14 @@ impl Walk {
                 }
             }
         }
+    }
+
+    /// Returns whether the last step looked for a text that is not there: no failure of the
+    /// action, but one of a step.
+    fn missed(&self, said: &str) -> bool {
+        let last = self.at.checked_sub(1).and_then(|at| self.steps.get(at));
+        let looked = self.screens.is_none() && matches!(last, Some(Step::Find(_)));
+        looked && said.starts_with('`') && said.contains(NOWHERE)
     }
 
     /// Takes a screen of the page; returns how to get at the next one, none at the end.
@@ -351,6 +359,22 @@ mod tests {
         assert_eq!(walk.next(&page, "", false), Next::Do(ask));
         assert_eq!(walk.next(&page, "because", false), Next::Do(Action::Back));
         assert_eq!(walk.next(&page, "", false), Next::Done("the end\n\nbecause".to_owned()));
+    }
+
+    #[test]
+    fn a_text_that_is_not_there_ends_it() {
+        let find = || Walk::new(vec![Step::Find("Rate".to_owned())]);
+        let page = seen("all", 0, &[]);
+        let after = |said: &str| {
+            let mut walk = find();
+            walk.next(&page, "", false);
+            walk.next(&page, said, false)
+        };
+        assert_eq!(after("hit 1 of 1 for `Rate`: “Rate”"), Next::Done("all".to_owned()));
+        let stuck = after(&format!("`Rate` {NOWHERE}; it may be elsewhere"));
+        assert!(
+            matches!(stuck, Next::Stuck(why) if why.starts_with("step 1 could not be done: `Rate`"))
+        );
     }
 
     #[test]

@@ -12,6 +12,9 @@ use super::text::cut;
 /// How long a page that grows at its end is given to do so.
 const GROWTH: Duration = Duration::from_millis(1_200);
 
+/// What is said of a text that a page does not have, after the text in backticks.
+pub const NOWHERE: &str = "is nowhere on the page";
+
 /// The longest text that is looked for, in characters.
 const TEXT: usize = 1_000;
 
@@ -134,7 +137,7 @@ impl Session {
         if total == 0 {
             self.tabs[index].search = None;
             return Ok(format!(
-                "`{shown}` is nowhere on the page; it may be written in another way, or come only after scrolling or a click"
+                "`{shown}` {NOWHERE}; it may be written in another way, or come only after scrolling or a click"
             ));
         }
         let last = self.tabs[index].search.take().filter(|(last, _)| last == text);

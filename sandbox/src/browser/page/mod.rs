@@ -32,5 +32,6 @@ mod text;
 mod video;
 mod watch;
 
+pub use find::NOWHERE;
 pub use options::SessionOptions;
 pub use session::Session;
