@@ -502,7 +502,7 @@ fn a_host_that_is_too_slow_has_not_answered() {
     assert_eq!(sent, Err(WebError::TimedOut { host: "club.example".to_owned(), seconds: 30 }));
     assert_eq!(
         log.take()[0].error.as_deref(),
-        Some("`https://club.example/webcam` did not answer within 30 seconds")
+        Some("`club.example` did not answer within 30 s; try again, or another source")
     );
     let shown = block_on(SHARED.1.exchange(request(), now, &log)).unwrap();
     assert_eq!(shown.delay.as_secs(), 45, "who shows pages waits himself");
