@@ -8,4 +8,5 @@ mod going;
 mod miniwob;
 mod seeing;
 mod stage;
+mod timers;
 mod trouble;

@@ -168,6 +168,28 @@ impl Tab {
         Ok(frames)
     }
 
+    /// Whether a frame is about to do something by a timer, seen or not.
+    ///
+    /// One that is gone, or was read before it had a script, is about to do nothing.
+    pub(super) async fn timers(&mut self) -> Result<bool, Fault> {
+        let tree = self.ask("Page.getFrameTree", json!({})).await?;
+        let mut leaves = Vec::new();
+        collect(&tree["frameTree"], "", &mut leaves);
+        for leaf in leaves.iter().take(FRAMES) {
+            let asked = match self.world(&leaf.id, &leaf.loader).await {
+                Ok(world) => self.call::<bool>(world, "timers", json!({})).await,
+                Err(fault) => Err(fault),
+            };
+            match asked {
+                Ok(true) => return Ok(true),
+                Ok(false) | Err(Fault::Said(_)) => {}
+                Err(Fault::Gone) => self.forget_worlds(),
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(false)
+    }
+
     /// Adds the frames that lie directly in one.
     async fn children(
         &mut self,

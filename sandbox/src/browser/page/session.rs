@@ -1,6 +1,7 @@
 //! The tabs of an attempt, and the way of an action through them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chromiumoxide::Browser;
 use chromiumoxide::cdp::browser_protocol::browser::BrowserContextId;
@@ -137,6 +138,7 @@ impl Session {
         workspace: &Workspace,
     ) -> Result<Observation, Fault> {
         self.set_time(now);
+        self.signals.lock().waited = Duration::ZERO;
         let index = self.current().await?;
         if let Some(shift) = self.shift {
             self.tabs[index].set_clock(shift, false).await?;
@@ -225,7 +227,7 @@ impl Session {
             if let Ok(page) = self.browser.get_page(target.to_owned().into()).await {
                 return Tab::attach(page, &self.signals, &self.options).await.ok();
             }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
         None
     }

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -47,6 +47,8 @@ pub(super) struct Known {
     pub(super) replies: HashMap<u64, Option<Value>>,
     /// Dialogs since the last action began.
     pub(super) dialogs: usize,
+    /// How long was waited for timers of pages, since the last action began.
+    pub(super) waited: Duration,
     /// Tabs closed because too many were open, since the last action began.
     pub(super) flood: usize,
     notices: Vec<String>,

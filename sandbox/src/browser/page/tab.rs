@@ -27,6 +27,12 @@ const SCRIPT: &str = concat!(
 /// The page's clock; `__SHIFT__` stands for the difference in milliseconds.
 const CLOCK: &str = include_str!("js/clock.js");
 
+/// What keeps count of the page's timers.
+const TIMERS: &str = include_str!("js/timers.js");
+
+/// So long is waited for timers in all, in one action.
+const TIMERS_END: Duration = Duration::from_secs(5);
+
 /// The name of the world in which the scripts run.
 const WORLD: &str = "wildgym";
 
@@ -91,7 +97,13 @@ impl Tab {
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         tab.ask("Emulation.setDeviceMetricsOverride", size).await?;
         tab.ask("Emulation.setFocusEmulationEnabled", json!({ "enabled": true })).await?;
-        Ok(tab)
+        // A tab that a page opened has begun already.
+        let script = json!({ "source": TIMERS, "runImmediately": true });
+        match tab.ask_page("Page.addScriptToEvaluateOnNewDocument", script, tab.patience).await {
+            // It was held up by a script that is stopped now, and is done then.
+            Ok(_) | Err(Fault::Busy) => Ok(tab),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Sends a command that no script of the page can hold up.
@@ -214,10 +226,12 @@ impl Tab {
     /// Waits until the page is loaded and still, at most `limit`; says whether it is.
     ///
     /// Loaded is what the browser calls so; still is that no request of it is under way.
-    /// One that takes longer than 3 s is not waited for.
-    pub(super) async fn settle(&self, limit: Duration) -> bool {
+    /// One that takes longer than 3 s is not waited for. Then no frame may have a timer
+    /// pending that `timers.js` counts; this waits at most [`TIMERS_END`] more in one action,
+    /// and a page that has one even then counts as still.
+    pub(super) async fn settle(&mut self, limit: Duration) -> bool {
         let begun = Instant::now();
-        let end = begun + limit;
+        let mut end = begun + limit;
         let mut since = begun;
         let mut asked = begun;
         loop {
@@ -236,7 +250,13 @@ impl Tab {
                 }
             } else if since.elapsed() >= STILL {
                 match self.ready().await {
-                    Ok(true) => return true,
+                    Ok(true) => match self.await_timer().await {
+                        None => return true,
+                        Some(waited) => {
+                            since = Instant::now();
+                            end += waited;
+                        }
+                    },
                     Ok(false) => since = Instant::now(),
                     Err(_) => return false,
                 }
@@ -247,6 +267,27 @@ impl Tab {
             let woke = self.signals.woke.notified();
             let _ = tokio::time::timeout(LOOK, woke).await;
         }
+    }
+
+    /// Waits while a timer of the page is pending and nothing else is under way; returns
+    /// for how long, or nothing where there is no timer, or no time for it any more.
+    async fn await_timer(&mut self) -> Option<Duration> {
+        let before = self.signals.lock().waited;
+        let begun = Instant::now();
+        let mut pending = false;
+        while before + begun.elapsed() < TIMERS_END && self.timers().await == Ok(true) {
+            pending = true;
+            tokio::time::sleep(LOOK).await;
+            let quiet = self.signals.look(&self.target, TabSignals::quiet).unwrap_or(true);
+            if !quiet || self.state() != TabState::Open {
+                break;
+            }
+        }
+        let waited = begun.elapsed();
+        pending.then(|| {
+            self.signals.lock().waited = before + waited;
+            waited
+        })
     }
 
     /// Whether the main document says that it is complete.

@@ -384,5 +384,7 @@
     calls: {},
   };
 })();
+// Whether the page is about to do something by a timer: `timers.js` calls the event off.
+globalThis.wildgym.calls.timers = () => !globalThis.dispatchEvent(new Event('wildgym-timers', { cancelable: true }));
 globalThis.wildgym.calls.size = () => [innerWidth, innerHeight];
 globalThis.wildgym.calls.elements = () => document.getElementsByTagName('*').length;
