@@ -1,6 +1,7 @@
 //! The tabs of an attempt, and the way of an action through them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use chromiumoxide::Browser;
 use chromiumoxide::cdp::browser_protocol::browser::BrowserContextId;
@@ -120,6 +121,11 @@ impl Session {
     #[must_use]
     pub fn is_current(&self, target: &str) -> bool {
         self.shown.last().is_some_and(|shown| shown == target)
+    }
+
+    /// Returns the count of what its tabs told so far, which goes on.
+    pub(in crate::browser) fn heard(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.signals.heard)
     }
 
     /// Closes all tabs.

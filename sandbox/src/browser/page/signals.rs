@@ -6,7 +6,8 @@
 //! [`DIALOGS`] of them in one action the rest are declined.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -27,6 +28,8 @@ const NOTICES: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     known: Mutex<Known>,
+    /// Events of all tabs so far.
+    pub(super) heard: Arc<AtomicU64>,
     /// Told whenever something changed.
     pub(super) woke: Notify,
 }
@@ -167,6 +170,7 @@ impl Signals {
 
     /// Changes what is known of a tab, and wakes who waits.
     pub(super) fn tab(&self, target: &str, change: impl FnOnce(&mut TabSignals)) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
         change(self.lock().tabs.entry(target.to_owned()).or_default());
         self.woke.notify_waiters();
     }
