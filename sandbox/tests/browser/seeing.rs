@@ -91,12 +91,16 @@ fn pages_see_the_logical_clock() {
               Date().slice(0, 15), new Intl.DateTimeFormat('en-CA', {timeZone: 'UTC'}).format(),
               new Date(performance.timeOrigin).toISOString().slice(0, 13), new Date(2020, 1, 2).getFullYear(),
               d instanceof Date, d.constructor === Date, typeof Date.UTC(2020, 1), Date.name,
-              class extends Date {}.prototype instanceof Date].join(' ');
+              class extends Date {}.prototype instanceof Date,
+              document.lastModified.slice(0, 10), new Date(new File([], 'x').lastModified).toISOString().slice(0, 13),
+              new File(['a'], 'x', {lastModified: 7, type: 'text/a'}).lastModified, new File(['a'], 'x', {type: 'text/a'}).type,
+              new File([], 'x') instanceof File, new File([], 'x').constructor === File].join(' ');
           </script>"#;
         let server = Server::start([("/", html(page))]).await;
         let mut stage = Stage::with(|options| options.clock = Some(NOW.parse().unwrap())).await;
         stage.visit(&server.url("/")).await;
-        let want = "2026-03-09T10 2026-03-09T10 Mon Mar 09 2026 2026-03-09 2026-03-09T10 2020 true true number Date true";
+        let want = "2026-03-09T10 2026-03-09T10 Mon Mar 09 2026 2026-03-09 2026-03-09T10 2020 true true number Date true \
+             03/09/2026 2026-03-09T10 7 text/a true true";
         assert!(stage.seen.text.contains(want), "{}", stage.seen.text);
         assert!(stage.seen.text.contains("frame 2026-03-09T10"), "{}", stage.seen.text);
         stage.close().await;
