@@ -152,7 +152,10 @@ impl Session {
         let index = self.current().await?;
         let mut seen = self.look(index).await?;
         seen.feedback = feedback;
-        seen.notices.extend(self.signals.lock().take_notices());
+        let mut known = self.signals.lock();
+        seen.notices.extend(known.take_notices());
+        seen.downloads = std::mem::take(&mut known.placed);
+        drop(known);
         Ok(seen)
     }
 
