@@ -2,7 +2,8 @@
 //!
 //! A context has cookies, storage, cache and connections of its own, and one way out:
 //! its proxy. It is opened at the first action and holds a place in the pool until it
-//! is closed. Whatever ends the browser while it is open makes it lost, for good: what
+//! is closed. A context whose pages keep the browser from answering anybody is closed for
+//! the others' sake; its holder is told and starts anew. Whatever ends the browser while it is open makes it lost, for good: what
 //! the pages held is gone, so the attempt cannot go on as if nothing had been.
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use chromiumoxide::cdp::browser_protocol::target::{
 use chromiumoxide::error::CdpError;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
-use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit};
+use tokio::sync::{Mutex, MutexGuard, OwnedSemaphorePermit, watch};
 use tokio::task::JoinHandle;
 
 use super::flags::{BYPASS, PROXY_HOST};
@@ -33,6 +34,13 @@ const OPENING: Duration = Duration::from_mins(1);
 
 /// How often it may fail to in a row before it is given up.
 const FAILURES: u32 = 3;
+
+/// What is said where it was busy for a while.
+const BUSY: &str = "the browser was too busy to do it; look at the page, and do it again";
+
+/// What is said where pages were closed for the sake of others.
+const FLOOD: &str = "the page kept the whole browser busy and was closed, with all tabs, \
+cookies and storage; `visit_page` opens another page in an empty browser";
 
 /// How long it may take to close one.
 const CLOSING: Duration = Duration::from_secs(10);
@@ -70,6 +78,8 @@ struct Context {
     session: Session,
     proxy: Proxy,
     held: Held,
+    /// Whether it was closed because its pages kept the browser busy.
+    shut: watch::Receiver<bool>,
 }
 
 impl Browser {
@@ -138,7 +148,7 @@ impl Browser {
         if let State::Open(_) = &*state
             && let State::Open(context) = std::mem::take(&mut *state)
         {
-            let Context { session, proxy, mut held } = *context;
+            let Context { session, proxy, mut held, shut: _ } = *context;
             drop(session);
             if let Some(giving_back) = held.give_back() {
                 let _ = giving_back.await;
@@ -156,8 +166,17 @@ impl Browser {
         let mut state = self.open(visit.now).await?;
         let context = opened(&mut state)?;
         let running = Arc::clone(&context.held.running);
-        let done = running.until_end(work(&mut context.session)).await;
+        let mut shut = context.shut.clone();
+        let done = tokio::select! {
+            biased;
+            Ok(_) = shut.wait_for(|shut| *shut) => None,
+            done = running.until_end(work(&mut context.session)) => Some(done),
+        };
         context.proxy.tell(visit.log);
+        let Some(done) = done.filter(|_| !*context.shut.borrow()) else {
+            *state = State::Closed;
+            return Err(BrowserError::Refused(FLOOD.to_owned()));
+        };
         let why = match (running.ended(), done) {
             // First: what follows from the end looks like all sorts of failures.
             (Some(why), _) | (None, Err(why)) => why,
@@ -165,7 +184,13 @@ impl Browser {
                 self.0.browsers.was_of_use();
                 return Ok(value);
             }
-            (None, Ok(Err(BrowserError::Lost(why)))) => why,
+            (None, Ok(Err(BrowserError::Lost(why)))) => {
+                // Pages of another may have kept it busy.
+                if running.answers().await {
+                    return Err(BrowserError::Refused(BUSY.to_owned()));
+                }
+                why
+            }
             (None, Ok(Err(error @ (BrowserError::Refused(_) | BrowserError::Missing(_))))) => {
                 return Err(error);
             }
@@ -268,7 +293,8 @@ impl Context {
         let browser = Arc::clone(&running.browser);
         let session = Session::open(browser, held.id.clone(), options).await;
         let session = session.map_err(|error| error.to_string())?;
-        Ok(Self { session, proxy, held })
+        let shut = running.noise.enter(held.id.as_ref(), session.heard());
+        Ok(Self { session, proxy, held, shut })
     }
 
     /// Makes an empty page.
@@ -316,15 +342,18 @@ impl Held {
     }
 
     /// Starts to give everything back; a browser that does not close a context in time
-    /// is given up.
+    /// and does not answer either is given up.
     fn give_back(&mut self) -> Option<JoinHandle<()>> {
         let place = self.place.take()?;
+        self.running.noise.leave(self.id.as_ref());
         let (running, id) = (Arc::clone(&self.running), self.id.clone());
         let downloads = self.downloads.clone();
         Some(self.runtime.spawn(async move {
             let disposing = running.browser.dispose_browser_context(id);
             let disposing = tokio::time::timeout(CLOSING, disposing);
-            if let Ok(Err(_)) = running.until_end(disposing).await {
+            if let Ok(Err(_)) = running.until_end(disposing).await
+                && !running.answers().await
+            {
                 running.give_up("it did not close a context");
             }
             let _ = tokio::fs::remove_dir_all(downloads).await;

@@ -35,7 +35,7 @@ OptimizationGuideOnDeviceModel,OptimizationGuideModelExecution,OnDeviceModelServ
 OptimizationGuideModelDownloading,IsolateOrigins,site-per-process,IsolateSandboxedIframes";
 
 /// What is always said.
-const ALWAYS: [&str; 35] = [
+const ALWAYS: [&str; 34] = [
     "--headless=new",
     "--remote-debugging-pipe",
     // What keeps it in.
@@ -56,7 +56,6 @@ const ALWAYS: [&str; 35] = [
     "--disable-extensions",
     "--disable-component-extensions-with-background-pages",
     "--disable-hang-monitor",
-    "--disable-ipc-flooding-protection",
     "--disable-popup-blocking",
     "--disable-prompt-on-repost",
     "--disable-background-timer-throttling",
@@ -133,6 +132,10 @@ mod tests {
         assert!(
             !arguments.iter().any(|argument| argument.starts_with("--remote-debugging-port")),
             "a port obeys everybody"
+        );
+        assert!(
+            !arguments.contains(&"--disable-ipc-flooding-protection".to_owned()),
+            "one page could keep the browser from all others"
         );
         assert!(!arguments.contains(&"--no-sandbox".to_owned()));
         assert!(super::arguments("/tmp/p".into(), "", false).contains(&"--no-sandbox".to_owned()));

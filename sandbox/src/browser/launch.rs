@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use super::authority::Authority;
 use super::flags;
 use super::link::{Link, link};
+use super::noise::Noise;
 use super::pool::BrowserSettings;
 use super::tree::Tree;
 
@@ -28,6 +29,9 @@ const STARTING: Duration = Duration::from_mins(1);
 
 /// How long a command may take, and an answer to the question whether it lives.
 const ANSWER: Duration = Duration::from_mins(1);
+
+/// After how long without an answer it is helped: the loudest context is closed.
+const HELP: Duration = Duration::from_secs(30);
 
 /// How often it is asked that.
 const PULSE: Duration = Duration::from_secs(15);
@@ -59,6 +63,8 @@ pub(super) struct Running {
     pub(super) tree: Arc<Tree>,
     /// To be held while a page is made.
     pub(super) making: Semaphore,
+    /// How loud its contexts are.
+    pub(super) noise: Arc<Noise>,
     /// Contexts opened so far.
     opened: AtomicU32,
     ended: watch::Receiver<Option<String>>,
@@ -138,15 +144,17 @@ impl Running {
             tell(&telling, &format!("it ended; {}", last_words(&profile)));
             handler_task.abort();
         });
+        let noise = Arc::new(Noise::default());
+        let pulsing = pulse(Arc::downgrade(&browser), Arc::clone(&noise), Arc::clone(&end));
         let tasks = vec![
             carrying.abort_handle(),
             handling.abort_handle(),
-            tokio::spawn(pulse(Arc::downgrade(&browser), Arc::clone(&end))).abort_handle(),
+            tokio::spawn(pulsing).abort_handle(),
         ];
         let tree = Arc::new(Tree::new(kept.keeper.id()));
         let making = Semaphore::new(MAKING);
         let opened = AtomicU32::new(0);
-        Arc::new(Self { browser, authority, tree, making, opened, ended, end, tasks, kept })
+        Arc::new(Self { browser, authority, tree, making, noise, opened, ended, end, tasks, kept })
     }
 
     /// Returns why it ended, once it has.
@@ -210,18 +218,37 @@ fn tell(end: &watch::Sender<Option<String>>, why: &str) {
     });
 }
 
-/// Asks the browser now and then whether it lives.
+/// Asks the browser now and then whether it lives. Where it does not answer, the context
+/// that tells most is closed, and it is asked once more.
 async fn pulse(
     browser: std::sync::Weak<chromiumoxide::Browser>,
+    noise: Arc<Noise>,
     end: Arc<watch::Sender<Option<String>>>,
 ) {
     loop {
         tokio::time::sleep(PULSE).await;
         let Some(browser) = browser.upgrade() else { return };
-        if tokio::time::timeout(ANSWER, browser.version()).await.is_err() {
-            tell(&end, &format!("it did not answer for {} s", ANSWER.as_secs()));
+        if answers(&browser, HELP).await {
+            noise.answered();
+            continue;
         }
+        let mut silent = HELP + ANSWER;
+        if let Some(loudest) = noise.shut_loudest() {
+            let closing = browser.dispose_browser_context(loudest);
+            let _ = tokio::time::timeout(ENDING, closing).await;
+            silent += ENDING;
+        }
+        if answers(&browser, ANSWER).await {
+            noise.answered();
+            continue;
+        }
+        tell(&end, &format!("it did not answer for {} s", silent.as_secs()));
     }
+}
+
+/// Whether a browser says anything in time, if only that something is wrong.
+async fn answers(browser: &chromiumoxide::Browser, limit: Duration) -> bool {
+    tokio::time::timeout(limit, browser.version()).await.is_ok()
 }
 
 /// A browser's keeper. Dropping it ends the browser and removes its profile.

@@ -13,6 +13,7 @@ mod flags;
 mod keeper;
 mod launch;
 mod link;
+mod noise;
 mod observation;
 mod page;
 mod pool;

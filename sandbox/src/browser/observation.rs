@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
+use super::page::text::fold;
+
 /// As many characters of the text in the window are repeated.
 const TEXT: usize = 16_000;
 
@@ -33,6 +35,9 @@ pub struct Observation {
     /// What happened beside the action, for the agent: dialogs that opened and how they
     /// were answered, tabs that opened, files that came into the workspace.
     pub notices: Vec<String>,
+    /// Paths of the files that came into the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<String>,
 }
 
 impl Observation {
@@ -43,21 +48,28 @@ impl Observation {
     /// The format is stable; a part that has nothing to say is left out. At most 16,000
     /// characters of the window's text and 60 elements outside of it are shown; cuts are
     /// said, with what shows more.
+    ///
+    /// A page cannot imitate the rest of it. Outside of the text in the window, whatever
+    /// comes from a page stays in its line, without control characters and such as turn the
+    /// direction of a text. In marks, `"` and `\` of names, values and options are written
+    /// `\"` and `\\`. In the text, what a page itself writes like the begin of a mark is
+    /// written `\[12]`; so a `[12]` at the begin of a word is always a mark.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         if !self.feedback.is_empty() {
-            line(&mut out, &self.feedback);
+            line(&mut out, &fold(&self.feedback));
         }
         for notice in &self.notices {
-            line(&mut out, &format!("note: {notice}"));
+            line(&mut out, &format!("note: {}", fold(notice)));
         }
-        let title = if self.title.is_empty() { "(no title)" } else { &self.title };
+        let title = fold(&self.title);
+        let title = if title.is_empty() { "(no title)" } else { &title };
         line(&mut out, &format!("page: {title}"));
-        line(&mut out, &format!("url: {}", self.url));
+        line(&mut out, &format!("url: {}", fold(&self.url)));
         if self.tabs.len() > 1 {
-            let others: Vec<&str> =
-                self.tabs.iter().skip(1).take(TABS).map(String::as_str).collect();
+            let others: Vec<String> =
+                self.tabs.iter().skip(1).take(TABS).map(|url| fold(url)).collect();
             line(&mut out, &format!("other tabs: {}", others.join(" ")));
         }
         line(&mut out, &self.scroll.to_text());
@@ -99,26 +111,31 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
+/// Writes a text of a page as it stands between quotes.
+fn quoted(text: &str) -> String {
+    fold(text).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
 impl Element {
     /// Returns the element in one line: `[7] textbox "Name" = "Ann" (required)`.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = format!("[{}] {}", self.id, self.role);
         if !self.name.is_empty() {
-            let _ = write!(out, " \"{}\"", self.name);
+            let _ = write!(out, " \"{}\"", quoted(&self.name));
         }
         if let Some(value) = self.value.as_ref().filter(|value| **value != self.name) {
             let _ = if self.role == "link" {
-                write!(out, " → {value}")
+                write!(out, " → {}", fold(value).replace(' ', "%20"))
             } else {
-                write!(out, " = \"{value}\"")
+                write!(out, " = \"{}\"", quoted(value))
             };
         }
         if !self.states.is_empty() {
             let _ = write!(out, " ({})", self.states.join(", "));
         }
         if let Some(frame) = &self.frame {
-            let _ = write!(out, " in the frame {frame}");
+            let _ = write!(out, " in the frame {}", fold(frame));
         }
         out
     }

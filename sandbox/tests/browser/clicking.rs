@@ -247,6 +247,7 @@ fn downloads_come_into_the_workspace() {
             "{:?}",
             stage.seen.notices
         );
+        assert_eq!(stage.seen.downloads, ["downloads/täble-3.csv"]);
         stage.visit(&server.url("/doc.pdf")).await;
         assert!(
             stage.seen.feedback.contains("is a file")

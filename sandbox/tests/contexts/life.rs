@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use wildgym_sandbox::browser::BrowserError;
+use wildgym_sandbox::browser::{Action, BrowserError};
 use wildgym_sandbox::web::{AccessLog, Answer, Request};
 
 use crate::rig::{Rig, chromium, eval, goto, html, page, processes_of, script, until, visit, web};
@@ -171,4 +171,34 @@ async fn a_browser_is_replaced_after_many_contexts_and_lives_on_for_those_open()
     until("the old one ended", || profiles() == 1).await;
     let log = AccessLog::default();
     assert!(new.page_by_hand(visit(&log)).await.is_ok());
+}
+
+/// Pages that go elsewhere without end, each in its own way.
+fn flood(request: &Request) -> Option<Answer> {
+    let script = match request.url.path() {
+        "/states" => "for (let i = 0; i < 5; i++) history.replaceState(0, '', '?' + Math.random())",
+        "/away" => "location = '/away?' + Math.random()",
+        _ => return answer(request),
+    };
+    Some(html(format!("<h1>Flood</h1><script>setInterval(() => {{ {script} }}, 5)</script>")))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_floods_the_browser_stops_nobody_else() {
+    let rig = Rig::new();
+    let log = AccessLog::default();
+    let go = |path: &str| Action::VisitPage { url: format!("https://tides.test{path}") };
+    for path in ["/states", "/away"] {
+        let (loud, calm) = (rig.browser(web(flood)), rig.browser(web(flood)));
+        let flooded = loud.act(&go(path), visit(&log)).await;
+        assert!(!matches!(flooded, Err(BrowserError::Lost(_))), "{path}: {flooded:?}");
+        for _ in 0..3 {
+            let seen = calm.act(&go("/"), visit(&log)).await;
+            assert!(seen.as_ref().is_ok_and(|seen| seen.text == "# Tides"), "{path}: {seen:?}");
+        }
+        let left = loud.act(&go("/"), visit(&log)).await;
+        assert!(left.is_ok_and(|seen| seen.text == "# Tides"), "{path}: it can be left");
+        loud.close().await;
+        calm.close().await;
+    }
 }

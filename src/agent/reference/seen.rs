@@ -3,10 +3,9 @@
 //! An observation marks in its text what can be acted on (`[12] link "Fares" → …`). Here a
 //! mark becomes what is seen of it: the name of a link or button, name and value of a field.
 //! Marks are found by the elements that they stand for, so what a page itself writes in
-//! brackets stays.
+//! brackets stays, and what it writes like a mark, which an observation escapes, is as written.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use wildgym_sandbox::browser::{Element, Observation, Scroll};
 
@@ -28,21 +27,14 @@ pub(super) struct Seen {
 impl Seen {
     /// Looks at an observation.
     pub(super) fn of(page: &Observation) -> Self {
-        let told = page.notices.iter().chain([&page.feedback]);
         Self {
             url: page.url.clone(),
             text: unmarked(page),
             elements: page.elements.clone(),
             scroll: page.scroll,
-            downloads: told.flat_map(|told| downloads(told)).collect(),
+            downloads: page.downloads.clone(),
         }
     }
-}
-
-/// Returns the paths that a notice or feedback tells of: ``downloaded `a.csv` (12 bytes)``.
-fn downloads(told: &str) -> Vec<String> {
-    let paths = told.split("downloaded `").skip(1);
-    paths.filter_map(|rest| Some(rest.split_once("` (")?.0.to_owned())).collect()
 }
 
 /// Returns the text of a page with what is seen in place of marks.
@@ -55,7 +47,11 @@ fn unmarked(page: &Observation) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let id = rest[1..].split(']').next().and_then(|id| id.parse().ok());
-        let found = id.and_then(|id: u32| elements.get(&id));
+        let escaped = id.is_some() && out.ends_with('\\');
+        if escaped {
+            out.pop();
+        }
+        let found = id.filter(|_| !escaped).and_then(|id: u32| elements.get(&id));
         let found = found.and_then(|element| Some((element, mark(element, rest)?)));
         let Some((element, end)) = found else {
             out.push('[');
@@ -72,21 +68,15 @@ fn unmarked(page: &Observation) -> String {
 /// Returns how long the mark of an element is, with which a text begins; none where it
 /// begins with something else.
 fn mark(element: &Element, text: &str) -> Option<usize> {
-    let mut head = format!("[{}] {}", element.id, element.role);
+    let mut rest = text.strip_prefix(&format!("[{}] {}", element.id, element.role))?;
     if !element.name.is_empty() {
-        let _ = write!(head, " \"{}\"", element.name);
+        rest = unquoted(rest.strip_prefix(' ')?)?;
     }
-    let mut rest = text.strip_prefix(&head)?;
     if element.value.as_ref().is_some_and(|value| *value != element.name) {
         if let Some(after) = rest.strip_prefix(" → ") {
             rest = &after[after.find(char::is_whitespace).unwrap_or(after.len())..];
-        } else if let Some(after) = rest.strip_prefix(" = \"") {
-            // A long value is cut in the mark; where it is, a mark of the cut ends it.
-            let value = element.value.as_deref().unwrap_or_default();
-            let squeezed = value.split_whitespace().collect::<Vec<_>>().join(" ");
-            let whole = after.strip_prefix(&squeezed).and_then(|after| after.strip_prefix('"'));
-            let cut = || after.split_once("…\"").map(|(_, after)| after);
-            rest = whole.or_else(cut).unwrap_or(after);
+        } else if let Some(after) = rest.strip_prefix(" = ") {
+            rest = unquoted(after).unwrap_or(after);
         }
     }
     if !element.states.is_empty() {
@@ -94,15 +84,26 @@ fn mark(element: &Element, text: &str) -> Option<usize> {
         rest = rest.strip_prefix(&states).unwrap_or(rest);
     }
     if !element.options.is_empty()
-        && let Some(after) = rest.strip_prefix(" {options: ")
+        && let Some(mut after) = rest.strip_prefix(" {options: ")
     {
-        let last = element.options.iter().take(12).next_back();
-        let quoted = last.map(|last| format!("\"{last}\"")).unwrap_or_default();
-        let from = after.find(&quoted).map(|from| from + quoted.len());
-        let end = from.and_then(|from| Some(from + after[from..].find('}')?));
-        rest = end.map_or(after, |end| &after[end + 1..]);
+        while let Some(next) = unquoted(after) {
+            after = next.strip_prefix(", ").unwrap_or(next);
+        }
+        rest = after.split_once('}').map_or(after, |(_, after)| after);
     }
     Some(text.len() - rest.len())
+}
+
+/// Returns what follows on a text in quotes, with which a text begins.
+fn unquoted(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?;
+    let mut escaped = false;
+    let end = inner.find(|letter| {
+        let ends = letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped;
+        ends
+    })?;
+    Some(&inner[end + 1..])
 }
 
 /// Writes what is seen of an element.
@@ -149,18 +150,19 @@ mod tests {
                 element(16, "textbox", "", Some(&long)),
             ],
             text: format!(
-                "# Ports\n| [10] link \"The \"Sound\"\" → https://port.test/a | 3.2 [m] |\n\
-                 [11] button \"Go\" now [99] link \"No\"\n[12] textbox \"Name\" = \"Ann\"\n\
+                "# Ports\n| [10] link \"The \\\"Sound\\\"\" → https://port.test/a | 3.2 [m] |\n\
+                 [11] button \"Go\" now \\[99] link \"No\", \\[11] button \"Go\"\n[12] textbox \"Name\" = \"Ann\"\n\
                  [14] combobox \"Port\" = \"Lund\" (required) {{options: \"Lund\", \"Moss {{old}}\"}} end\n\
                  [15] checkbox \"News\" (checked)\n[16] textbox = \"{}…\" ok",
                 "x".repeat(159)
             ),
-            notices: vec!["downloaded `a b.csv` (12 bytes) into the workspace".into()],
+            notices: vec!["a dialog said `downloaded `c.csv` (1 bytes)`".into()],
+            downloads: vec!["a b.csv".into()],
             ..Observation::default()
         };
         let seen = Seen::of(&page);
         let want = format!(
-            "# Ports\n| The \"Sound\" | 3.2 [m] |\nGo now [99] link \"No\"\nName: Ann\n\
+            "# Ports\n| The \"Sound\" | 3.2 [m] |\nGo now [99] link \"No\", [11] button \"Go\"\nName: Ann\n\
              Port: Lund end\nNews (checked)\n{long} ok"
         );
         assert_eq!(seen.text, want);

@@ -14,7 +14,7 @@ use super::Session;
 use super::ask::Fault;
 use super::names;
 use super::signals::{Download, DownloadState};
-use super::text::cut;
+use super::text::{cut, quoted};
 use crate::workspace::Workspace;
 
 /// How long a file asked for may take.
@@ -121,8 +121,12 @@ impl Session {
         };
         let _ = std::fs::remove_file(&staged);
         match told {
-            Ok((path, bytes)) => format!("downloaded `{path}` ({bytes} bytes) into the workspace"),
-            Err(why) => format!("the download `{}` was not kept: {why}", cut(&name, 120)),
+            Ok((path, bytes)) => {
+                self.signals.lock().placed.push(path.to_string());
+                let path = quoted(path.as_str());
+                format!("downloaded `{path}` ({bytes} bytes) into the workspace")
+            }
+            Err(why) => format!("the download `{}` was not kept: {why}", quoted(&cut(&name, 120))),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::Session;
 use super::ask::Fault;
 use super::clickable;
 use super::frames::Frame;
+use super::text::fold;
 use crate::browser::{Element, Observation, Scroll};
 
 /// What stands for a frame in the text of the page around it, on both sides of its number.
@@ -199,7 +200,7 @@ fn weave(frames: &[Frame], reads: &[Read], at: usize) -> String {
     while let Some(token) = parts.next() {
         let inner = token.parse().ok().and_then(|token| child(frames, at, token));
         if let Some(inner) = inner {
-            let name = frames[inner].name.as_deref().unwrap_or_default();
+            let name = fold(frames[inner].name.as_deref().unwrap_or_default());
             let within = weave(frames, reads, inner);
             let _ = write!(text, "(frame {name})\n{within}\n(end of the frame)");
         } else {

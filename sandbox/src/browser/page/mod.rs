@@ -28,7 +28,7 @@ mod options;
 mod session;
 mod signals;
 mod tab;
-mod text;
+pub(super) mod text;
 mod video;
 mod watch;
 

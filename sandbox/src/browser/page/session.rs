@@ -1,6 +1,7 @@
 //! The tabs of an attempt, and the way of an action through them.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use chromiumoxide::Browser;
@@ -123,6 +124,11 @@ impl Session {
         self.shown.last().is_some_and(|shown| shown == target)
     }
 
+    /// Returns the count of what its tabs told so far, which goes on.
+    pub(in crate::browser) fn heard(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.signals.heard)
+    }
+
     /// Closes all tabs.
     pub async fn close(self) {
         for tab in &self.tabs {
@@ -148,7 +154,10 @@ impl Session {
         let index = self.current().await?;
         let mut seen = self.look(index).await?;
         seen.feedback = feedback;
-        seen.notices.extend(self.signals.lock().take_notices());
+        let mut known = self.signals.lock();
+        seen.notices.extend(known.take_notices());
+        seen.downloads = std::mem::take(&mut known.placed);
+        drop(known);
         Ok(seen)
     }
 

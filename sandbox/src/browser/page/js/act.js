@@ -100,8 +100,8 @@
     for (let at = hit; at && at.nodeType === 1; at = w.above(at)) if (w.IDS.has(at)) return w.label(at);
     let text = '', at = hit;
     for (; at && at.nodeType === 1 && !text; at = w.above(at)) text = cut(w.text(at, 80), 60);
-    const called = `<${tag(hit)}${hit.id ? ` id="${cut(hit.id, 40)}"` : ''}${typeof hit.className === 'string' && hit.className ? ` class="${cut(squeeze(hit.className), 40)}"` : ''}>`;
-    return text ? `${called} with the text "${text}"` : called;
+    const called = `<${tag(hit)}${hit.id ? ` id=${w.quoted(cut(hit.id, 40))}` : ''}${typeof hit.className === 'string' && hit.className ? ` class=${w.quoted(cut(squeeze(hit.className), 40))}` : ''}>`;
+    return text ? `${called} with the text ${w.quoted(text)}` : called;
   };
 
   /** Whether the point still hits it, after the pointer came. */
@@ -216,7 +216,7 @@
   };
 
   const nearest = (names) => {
-    const some = names.slice(0, 20).map((name) => `"${name}"`).join(', ');
+    const some = names.slice(0, 20).map((name) => w.quoted(name)).join(', ');
     return names.length > 20 ? `${some}, … ${names.length - 20} more` : some;
   };
 
@@ -242,7 +242,7 @@
     for (const want of wants) {
       const option = match(squeeze(want));
       if (!option) return refuse(`it has no option "${cut(squeeze(want), 80)}"; it has ${nearest(all.map(plain))}`);
-      if (option.disabled || (option.parentElement.disabled && tag(option.parentElement) === 'optgroup')) return refuse(`its option "${plain(option)}" is disabled`);
+      if (option.disabled || (option.parentElement.disabled && tag(option.parentElement) === 'optgroup')) return refuse(`its option ${w.quoted(plain(option))} is disabled`);
       picked.push(option);
     }
     const before = all.map((option) => option.selected).join();
@@ -252,7 +252,7 @@
       if (el.multiple) option.selected = on; else if (on) option.selected = true;
     }
     if (before !== all.map((option) => option.selected).join()) tell(el, 'input', 'change');
-    return { done: picked.map((option) => `"${plain(option)}"`).join(', ') || 'nothing', how: 'chose' };
+    return { done: picked.map((option) => w.quoted(plain(option))).join(', ') || 'nothing', how: 'chose' };
   };
 
   const check = (el, type, text) => {
@@ -294,7 +294,7 @@
       return refuse(`it takes ${el.min ? `nothing before ${el.min}` : 'any'}${el.max ? ` and nothing after ${el.max}` : ''}`);
     }
     if (el.value !== before) tell(el, 'input', 'change');
-    return { done: `"${el.value}"`, how: 'set' };
+    return { done: w.quoted(el.value), how: 'set' };
   };
 
   /** The element itself, for what the browser does with a file input. */

@@ -26,6 +26,10 @@
     const letters = [...text];
     return letters.length > most ? letters.slice(0, most - 1).join('') + '…' : text;
   };
+  /** A text of the page without control characters, and those that turn its direction. */
+  const clean = (text) => text.replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, '');
+  /** A text of the page between quotes that it cannot end. */
+  const quoted = (text) => `"${clean(squeeze(text)).replace(/[\\"]/g, '\\$&')}"`;
   const tag = (el) => el.localName || '';
   const kind = (el) => (tag(el) === 'input' ? el.type : '');
   const view = (el) => el.ownerDocument.defaultView;
@@ -120,7 +124,7 @@
 
   const role = (el) => {
     const given = (el.getAttribute('role') || '').trim().split(/\s+/)[0].toLowerCase();
-    if (given && given !== 'presentation' && given !== 'none') return given;
+    if (/^[a-z-]{1,40}$/.test(given) && given !== 'presentation' && given !== 'none') return given;
     switch (tag(el)) {
       case 'a': case 'area': return el.hasAttribute('href') ? 'link' : 'clickable';
       case 'button': return 'button';
@@ -343,7 +347,7 @@
 
   const describe = (el) => {
     const called = cut(name(el), 60);
-    return called ? `${role(el)} "${called}"` : role(el);
+    return called ? `${role(el)} ${quoted(called)}` : role(el);
   };
 
   /** Finds an element by id; where it is gone, says what it was. */
@@ -377,7 +381,7 @@
   };
 
   globalThis.wildgym = {
-    HEARD, FRAMES, IDS, squeeze, cut, tag, kind, style, above, below, inside, rendered, box,
+    HEARD, FRAMES, IDS, squeeze, cut, clean, quoted, tag, kind, style, above, below, inside, rendered, box,
     standIn, visible, shown, seen, inWindow, disabled, role, text, name, states, value, options,
     interactive, issue, prune, describe, find, label, at, deepActive,
     /** Every entry of the session: the name of a function and its arguments, as JSON. */

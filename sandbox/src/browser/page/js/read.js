@@ -3,7 +3,7 @@
 // the window is left out; elements outside of it are listed.
 (() => {
   const w = globalThis.wildgym;
-  const { squeeze, cut, tag, kind, below, HEARD, FRAMES } = w;
+  const { squeeze, cut, clean, quoted, tag, kind, below, HEARD, FRAMES } = w;
   const ELEMENTS = 400; // as many outside of the window are listed
   const SHOWN = 800; // and as many in it
   const TEXT = 24000; // characters of one frame
@@ -11,14 +11,24 @@
   const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'head', 'meta', 'link', 'datalist', 'title', 'object', 'embed']);
   const NESTED = 'a[href], button, input, select, textarea, summary, [contenteditable], [tabindex], [onclick], [role="button"], [role="link"], [role="option"], [role="menuitem"], iframe';
 
+  // What begins a mark, until all text is there: a page's own never holds it.
+  const MARK = '\u0002';
+  /** The finished text: what looks like the begin of a mark and is none is escaped. */
+  const told = (text) => text
+    .replace(/(?<![\p{L}\p{N}\p{P}\p{S}\u0002])\[(?=\d+\])|(?<=\()\[(?=\d+\])/gu, '\\[')
+    .replaceAll(MARK, '');
+
   /** Lines under construction: runs of text, with what stands before a line. */
   class Page {
     constructor() { this.lines = []; this.line = ''; this.prefix = ''; this.indent = ''; this.size = 0; this.full = false; }
+    /** Adds text of the page, without what cannot be seen. */
     add(text) {
       if (this.full) return;
-      this.line += text;
+      this.line += clean(text);
     }
-    mark(text) { this.add((/[\s(]$/.test(this.line) || !this.line ? '' : ' ') + text + ' '); }
+    /** Adds text that is made of such text already. */
+    join(text) { if (!this.full) this.line += text; }
+    mark(text) { this.join((/[\s(]$/.test(this.line) || !this.line ? '' : ' ') + text + ' '); }
     flush() {
       const text = squeeze(this.line);
       this.line = '';
@@ -150,14 +160,14 @@
       const called = cut(squeeze(alt || ''), 120);
       const rect = node.getBoundingClientRect();
       if (!meets(rect, clip) || (!called && (rect.width < 40 || rect.height < 40))) return;
-      this.page.mark(called ? `(${word}: ${called})` : `(${word})`);
+      this.page.mark(called ? `(${word}: ${clean(called)})` : `(${word})`);
     }
 
     media(node, clip) {
       if (!meets(node.getBoundingClientRect(), clip)) return;
       const length = Number.isFinite(node.duration) ? ` of ${Math.round(node.duration)} s` : '';
       const called = node.getAttribute('aria-label') || node.title;
-      this.page.mark(`(${tag(node)}${length}${called ? `: ${cut(squeeze(called), 120)}` : ''})`);
+      this.page.mark(`(${tag(node)}${length}${called ? `: ${clean(cut(squeeze(called), 120))}` : ''})`);
     }
 
     frame(node, clip, silent) {
@@ -187,7 +197,7 @@
         }
         this.page = outer;
         if (cells.every((cell) => cell === '')) continue;
-        this.page.add('| ' + cells.map((cell) => cell || ' ').join(' | ') + ' |');
+        this.page.join('| ' + cells.map((cell) => cell || ' ').join(' | ') + ' |');
         this.page.flush();
         if (!ruled && [...row.cells].every((cell) => tag(cell) === 'th')) {
           this.page.lines.push('|' + ' --- |'.repeat(cells.length));
@@ -223,15 +233,15 @@
 
   /** The mark of an element in the text. */
   const mark = (entry) => {
-    let out = `[${entry.id}] ${entry.role}`;
-    if (entry.name) out += ` "${entry.name}"`;
+    let out = `${MARK}[${entry.id}] ${entry.role}`;
+    if (entry.name) out += ` ${quoted(entry.name)}`;
     if (entry.value !== undefined && entry.value !== entry.name) {
       const value = cut(squeeze(entry.value), 160);
-      out += entry.role === 'link' ? ` → ${value}` : ` = "${value}"`;
+      out += entry.role === 'link' ? ` → ${clean(value).replace(/ /g, '%20')}` : ` = ${quoted(value)}`;
     }
     if (entry.states) out += ` (${entry.states.join(', ')})`;
     if (entry.options) {
-      const some = entry.options.slice(0, 12).map((option) => `"${option}"`).join(', ');
+      const some = entry.options.slice(0, 12).map(quoted).join(', ');
       out += ` {options: ${some}${entry.options.length > 12 ? `, … ${entry.options.length - 12} more` : ''}}`;
     }
     return out;
@@ -248,7 +258,7 @@
       else walk.node(root, walk.clip, false);
     }
     return {
-      text: walk.page.text(), elements: walk.elements, next: walk.counter.next,
+      text: told(walk.page.text()), elements: walk.elements, next: walk.counter.next,
       more: walk.more, stopped: walk.stopped, title: squeeze(document.title), url: location.href,
       scroll: w.scrolled(),
     };
