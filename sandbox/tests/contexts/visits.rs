@@ -17,7 +17,7 @@ fn answer(request: &Request) -> Option<Answer> {
                      now.innerText = 'It is ' + new Date().toISOString().slice(0, 16)</script>",
         ),
         // Sends something when nobody looks.
-        "/today" => html("<h1>Today</h1><script>setTimeout(() => fetch('/later'), 300)</script>"),
+        "/today" => html("<h1>Today</h1><script>setTimeout(() => fetch('/later'), 2500)</script>"),
         _ => html("ok"),
     })
 }
