@@ -45,6 +45,9 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 /// How long a connection may take to send its head.
 const HEAD: Duration = Duration::from_secs(30);
 
+/// How long a connection may take to send the body of a request.
+const BODY: Duration = Duration::from_secs(30);
+
 /// Headers that are about a connection, not about what goes over it.
 const OF_CONNECTION: [&str; 9] = [
     "connection",
@@ -91,7 +94,11 @@ pub async fn serve(serve: Serve, listener: TcpListener, stop: impl Future<Output
             continue;
         };
         while connections.try_join_next().is_some() {}
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { break };
+        let place = tokio::select! {
+            () = &mut stop => break,
+            place = Arc::clone(&places).acquire_owned() => place,
+        };
+        let Ok(place) = place else { break };
         let serve = Arc::clone(&serve);
         connections.spawn(async move {
             let service = service_fn(move |request| {
@@ -183,12 +190,12 @@ impl Serve {
         }
         let Some(below) = path.strip_prefix("/~/") else { return Target::Own(path.to_owned()) };
         match below.find(['/', '?']) {
-            Some(at) => {
+            Some(at) if at > 0 => {
                 let (host, rest) = below.split_at(at);
                 let slash = if rest.starts_with('/') { "" } else { "/" };
                 Target::Shown { host: host.to_owned(), rest: format!("{slash}{rest}") }
             }
-            None => Target::Own(path.to_owned()),
+            Some(_) | None => Target::Own(path.to_owned()),
         }
     }
 
@@ -201,10 +208,10 @@ impl Serve {
 
     /// Shows the index, or sends on what a page asked for by a path of its own.
     fn own(&self, path: &str, uri: &Uri, headers: &HeaderMap) -> Answer {
-        if uri.path() == "/" {
+        if matches!(uri.path(), "/" | "/~/") {
             return page(StatusCode::OK, &self.index());
         }
-        if let Some(host) = path.strip_prefix("/~/") {
+        if let Some(host) = path.strip_prefix("/~/").filter(|it| !it.starts_with(['/', '?'])) {
             return sent_on(&format!("/~/{host}/"));
         }
         // A script or a style names `/x` and means its own host.
@@ -242,7 +249,11 @@ impl Serve {
     ) -> Result<Response, Answer> {
         let url = Url::parse(url)
             .map_err(|error| told(StatusCode::BAD_REQUEST, &format!("no address: {error}")))?;
-        let body = Limited::new(body, LARGEST).collect().await;
+        let body = tokio::time::timeout(BODY, Limited::new(body, LARGEST).collect()).await;
+        let body = body.map_err(|_| {
+            let problem = format!("the body is not here after {} s", BODY.as_secs());
+            told(StatusCode::REQUEST_TIMEOUT, &problem)
+        })?;
         let body = body.map_err(|_| {
             told(
                 StatusCode::PAYLOAD_TOO_LARGE,
@@ -370,6 +381,8 @@ fn sent_on(to: &str) -> Answer {
 /// Words a request for the log: the host where the path does not name it.
 fn described(uri: &Uri, headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("?");
-    let text = if uri.scheme().is_some() { uri.to_string() } else { format!("{host}{uri}") };
+    // `CONNECT` has an authority for its address.
+    let is_whole = uri.authority().is_some();
+    let text = if is_whole { uri.to_string() } else { format!("{host}{uri}") };
     text.chars().filter(|c| !c.is_control()).take(300).collect()
 }

@@ -101,13 +101,11 @@ pub(super) fn body<'a>(content_type: Option<&str>, body: &'a [u8]) -> Cow<'a, [u
         return boundary.map_or_else(|| body.into(), |it| parts(&it, body).into());
     }
     let is_text = media.is_empty() || media == "text/plain";
-    if is_json(&media, body) {
-        if let Ok(mut value) = serde_json::from_slice::<Value>(body) {
-            return match values(&mut value, false) {
-                true => value.to_string().into_bytes().into(),
-                false => body.into(),
-            };
-        }
+    if is_json(&media, body)
+        && let Ok(mut value) = serde_json::from_slice::<Value>(body)
+    {
+        let found = values(&mut value, false);
+        return if found { value.to_string().into_bytes().into() } else { body.into() };
     }
     if !is_text && media != "application/x-www-form-urlencoded" {
         return body.into();
