@@ -243,8 +243,8 @@ fn is_secret(name: &str, place: Place) -> bool {
 /// Splits a name into lower-case words, at what is no letter and where upper case begins;
 /// of `a[b][c][]` these are the words of `c`. Digits at the end of a word do not count.
 fn words(name: &str) -> Vec<String> {
-    let parts = name.split(['[', ']']).map(str::trim).filter(|it| !it.is_empty());
-    let name = parts.last().unwrap_or_default();
+    let mut parts = name.split(['[', ']']).map(str::trim).filter(|it| !it.is_empty());
+    let name = parts.next_back().unwrap_or_default();
     let mut words = vec![String::new()];
     let mut before = ' ';
     let mut letters = name.chars().peekable();
@@ -299,11 +299,19 @@ fn address(value: &str, depth: usize) -> String {
 /// stands in a secret list or object is one.
 fn values(value: &mut Value, is_secret: bool) -> bool {
     match value {
-        Value::Object(object) => object.iter_mut().fold(false, |found, (name, value)| {
-            values(value, is_secret || self::is_secret(name, Place::Body)) || found
-        }),
+        Value::Object(object) => {
+            let mut found = false;
+            for (name, value) in object {
+                found |= values(value, is_secret || self::is_secret(name, Place::Body));
+            }
+            found
+        }
         Value::Array(items) => {
-            items.iter_mut().fold(false, |found, item| values(item, is_secret) || found)
+            let mut found = false;
+            for item in items {
+                found |= values(item, is_secret);
+            }
+            found
         }
         Value::Number(_) | Value::String(_) if is_secret => {
             *value = REDACTED.into();
