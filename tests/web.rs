@@ -52,6 +52,19 @@ fn one_server_shows_all_hosts() {
     let table = [
         ("GET / HTTP/1.1\r\nHost: 127.0.0.1:PORT", "200", "/~/tarrowferries.example/", "the index"),
         ("GET /about HTTP/1.1\r\nHost: tarrowferries.example", "200", "<title>", "by host"),
+        ("GET /~/ HTTP/1.1\r\nHost: localhost:PORT", "200", "/~/tarrowferries.example/", "no host"),
+        (
+            "GET /search?q=ferry HTTP/1.1\r\nHost: google.serper.dev",
+            "200",
+            "ferry - Search",
+            "the engine of a mapped live run",
+        ),
+        (
+            "GET /w/api.php?action=query&titles=X&format=json HTTP/1.1\r\nHost: en.wikipedia.org",
+            "200",
+            "\"query\"",
+            "the encyclopedia of a mapped live run",
+        ),
         ("GET http://tarrowferries.example/about HTTP/1.1\r\nHost: x", "200", "<title>", "a proxy"),
         (
             "GET /~/tarrowferries.example HTTP/1.1\r\nHost: localhost:PORT",

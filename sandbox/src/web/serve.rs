@@ -179,7 +179,7 @@ impl Serve {
         let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         if !self.is_own(authority.host()) {
             return Target::Site {
-                url: format!("http://{}{path}", authority.host()),
+                url: format!("http://{}{path}", self.played(authority.host())),
                 by_proxy: false,
             };
         }
@@ -197,6 +197,23 @@ impl Serve {
             }
             Some(_) | None => Target::Own(path.to_owned()),
         }
+    }
+
+    /// Returns the host that plays one of the open web's services for a mapped live run:
+    /// the suite's search engine and encyclopedias, where it has no host of that name.
+    fn played<'a>(&'a self, host: &'a str) -> &'a str {
+        let wanted = host.to_ascii_lowercase();
+        if self.hosts.iter().any(|(host, _)| *host == wanted) {
+            return host;
+        }
+        let endpoints = self.web.endpoints();
+        let url = if wanted == "google.serper.dev" {
+            Some(&endpoints.search)
+        } else {
+            let language = wanted.strip_suffix(".wikipedia.org");
+            language.and_then(|language| endpoints.encyclopedia.get(language))
+        };
+        url.and_then(Url::host_str).unwrap_or(host)
     }
 
     /// Returns whether the name is one of this machine: no name that others can point here.
