@@ -146,12 +146,17 @@ fn chromium() -> Result<PathBuf> {
         .ok_or_else(|| "there is no Chromium".into())
 }
 
+/// A service that Chromium starts for itself some minutes after its start, once, whatever
+/// its sessions do.
+const OWN_SERVICE: &str = "on_device_model";
+
 /// Processes of a browser: those that name its directory.
 fn processes(directory: &Utf8Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")?.flatten() {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        if String::from_utf8_lossy(&line).contains(directory.as_str()) {
+        let line = String::from_utf8_lossy(&line);
+        if line.contains(directory.as_str()) && !line.contains(OWN_SERVICE) {
             found.push(entry.path());
         }
     }
