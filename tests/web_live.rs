@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use camino::Utf8PathBuf;
 use common::{Place, Ran, timeless, transcripts};
 use serde_json::Value;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use wildgym_sandbox::web::{AccessLog, Hermetic, Request, Web};
+use tokio::net::TcpListener;
+use wildgym_sandbox::web::serve::{Serve, serve};
+use wildgym_sandbox::web::{Hermetic, Web};
 use wildgym_tasks::Suite;
 
-/// The sites of `starter` behind a real socket, under the names of the open web.
+/// The sites of `starter`, served as `wildgym web serve` does, under the names of the open web.
 struct Server {
     port: u16,
     asked: Arc<AtomicUsize>,
@@ -36,16 +36,20 @@ impl Server {
         let folder = wildgym_tasks::builtin::unpack("starter", &cache).unwrap();
         let suite = Suite::load(&folder).unwrap();
         let hermetic = Hermetic::open(&suite.sites, &cache).unwrap();
-        let web = Arc::new(Web::hermetic(Arc::new(hermetic), Vec::new()));
         let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let served = Serve {
+            web: Web::hermetic(Arc::new(hermetic), Vec::new()),
+            hosts: Vec::new(),
+            now: "2026-03-01T09:00:00Z".parse().unwrap(),
+            allow_remote: false,
+            log: Box::new(move |_| {
+                count.fetch_add(1, Ordering::Relaxed);
+            }),
+        };
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let count = Arc::clone(&asked);
-        runtime.spawn(async move {
-            while let Ok((socket, _)) = listener.accept().await {
-                tokio::spawn(serve(socket, Arc::clone(&web), Arc::clone(&count)));
-            }
-        });
+        runtime.spawn(serve(served, listener, std::future::pending()));
         Self { port, asked, running: runtime }
     }
 
@@ -57,72 +61,6 @@ impl Server {
     fn stop(self) {
         self.running.shutdown_background();
     }
-}
-
-/// Answers one request of a connection.
-async fn serve(mut socket: TcpStream, web: Arc<Web>, count: Arc<AtomicUsize>) {
-    let mut read = Vec::new();
-    let end = loop {
-        if let Some(end) = read.windows(4).position(|part| part == b"\r\n\r\n") {
-            break end + 4;
-        }
-        let mut part = [0; 4096];
-        match socket.read(&mut part).await {
-            Ok(0) | Err(_) => return,
-            Ok(more) => read.extend_from_slice(&part[..more]),
-        }
-    };
-    let head = String::from_utf8(read[..end].to_vec()).unwrap();
-    let mut lines = head.lines();
-    let mut first = lines.next().unwrap().split(' ');
-    let (method, path) = (first.next().unwrap().to_owned(), first.next().unwrap().to_owned());
-    let headers: Vec<(String, String)> = lines
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
-        .collect();
-    let value = |wanted: &str| {
-        headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone())
-    };
-    let length: usize = value("content-length").map_or(0, |length| length.parse().unwrap());
-    let mut body = read[end..].to_vec();
-    while body.len() < length {
-        let mut part = [0; 4096];
-        match socket.read(&mut part).await {
-            Ok(0) | Err(_) => return,
-            Ok(more) => body.extend_from_slice(&part[..more]),
-        }
-    }
-    let host = here(&web, &value("host").unwrap());
-    let url = format!("https://{host}{path}").parse().unwrap();
-    let method = method.parse().unwrap();
-    let request = Request { method, url, headers, body: body.into() };
-    let now = "2026-03-01T09:00:00Z".parse().unwrap();
-    count.fetch_add(1, Ordering::Relaxed);
-    let reply = match web.exchange(request, now, &AccessLog::default()).await {
-        Ok(response) => {
-            let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", response.status);
-            for (name, value) in response.headers {
-                head = [&head, name.as_str(), ": ", &value, "\r\n"].concat();
-            }
-            [head.as_bytes(), b"\r\n", &response.body].concat()
-        }
-        Err(error) => {
-            let text = error.to_string();
-            format!("HTTP/1.1 502 X\r\ncontent-length: {}\r\n\r\n{text}", text.len()).into_bytes()
-        }
-    };
-    let _ = socket.write_all(&reply).await;
-}
-
-/// Returns the host of the small internet that plays one of the open internet.
-fn here(web: &Web, host: &str) -> String {
-    let endpoints = web.endpoints();
-    if host == "google.serper.dev" {
-        return endpoints.search.host_str().unwrap().to_owned();
-    }
-    let language = host.strip_suffix(".wikipedia.org");
-    let played = language.and_then(|language| endpoints.encyclopedia.get(language));
-    played.map_or(host, |url| url.host_str().unwrap()).to_owned()
 }
 
 /// The cache that the program uses, as its own rules find it.
