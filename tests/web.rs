@@ -130,6 +130,25 @@ fn the_server_ends_cleanly() {
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
 }
 
+/// A server with all places taken, and visitors at the door, hears Ctrl-C as well.
+#[test]
+fn a_full_server_ends_cleanly() {
+    let place = Place::new();
+    let mut server = Server::start(&place, "starter");
+    let visit = || TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    let taken = |_| {
+        let mut stream = visit();
+        write!(stream, "GET /about HTTP/1.1\r\nHost: tarrowferries.example\r\n\r\n").unwrap();
+        stream.read_exact(&mut [0; 12]).unwrap();
+        stream
+    };
+    let _inside: Vec<TcpStream> = (0..256).map(taken).collect();
+    let _outside: Vec<TcpStream> = (0..8).map(|_| visit()).collect();
+    let pid = rustix::process::Pid::from_child(&server.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(server.child.wait().unwrap().code(), Some(0));
+}
+
 #[test]
 fn the_server_stays_at_home_and_says_what_helps() {
     let place = Place::new();
