@@ -314,6 +314,48 @@ async fn a_model_acts_on_pages_itself() {
     assert!(calls[3]["web"].as_array().is_some_and(|web| !web.is_empty()), "{}", calls[3]);
 }
 
+/// A question about the video of a page goes to the model with pictures of it and its captions.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_asked_about_the_video_of_a_page() {
+    let server = ScriptedServer::start(|request: &Request| {
+        let one = |name: &str, arguments: Value| calls([("a", name, arguments)]);
+        if request.headers["x-wildgym-role"] != "agent" {
+            return says("a test pattern, and words about a ship");
+        }
+        match request.round {
+            1 => one("visit_page", json!({ "url": "https://crew.example/clip.html" })),
+            2 => one("ask_question_about_video", json!({ "question": "What is shown?" })),
+            _ => final_answer("9767"),
+        }
+    })
+    .await;
+    let place = Place::new();
+    let pages = suite(&place).join("sites/crew.example/pages");
+    let clip = concat!(env!("CARGO_MANIFEST_DIR"), "/sandbox/tests/browser/clip.webm");
+    fs::copy(clip, pages.join("clip.webm")).unwrap();
+    let page = "<!doctype html><title>Clip</title><video src='/clip.webm' width=320 height=240>\
+                <track kind=captions src='/clip.vtt' srclang=en default></video>";
+    fs::write(pages.join("clip.html"), page).unwrap();
+    let captions = "WEBVTT\n\n00:00.000 --> 00:01.000\nThe ship leaves at noon.\n";
+    fs::write(pages.join("clip.vtt"), captions).unwrap();
+    run(&place, &["--model", "m", "--base-url", &server.base_url(), "--browser", "direct"]);
+
+    let requests = server.requests();
+    let asked: Vec<_> =
+        requests.iter().filter(|it| it.headers["x-wildgym-role"] != "agent").collect();
+    assert_eq!(asked.len(), 1);
+    let conversation = asked[0].body["messages"].to_string();
+    assert!(conversation.contains("data:image/jpeg;base64,"), "pictures of the video");
+    for part in ["What is shown?", "The ship leaves at noon."] {
+        assert!(conversation.contains(part), "{part}");
+    }
+    let records = records(&place);
+    let call = of(&records, "call")[1];
+    let result = call["result"].as_str().unwrap();
+    assert!(result.contains("a test pattern"), "{result}");
+    assert!(call["error"].is_null(), "{call}");
+}
+
 fn blob(run: &Path, digest: &str) -> String {
     fs::read_to_string(run.join("blobs").join(digest)).unwrap()
 }
