@@ -230,7 +230,9 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
 /// Returns who answers the questions of tools; none where no model is named.
 fn ask(args: &ToolModelArgs) -> Result<Option<Arc<dyn Ask>>, Failure> {
     let Some(config) = args.model(None)? else { return Ok(None) };
-    start::check_endpoint(&config, None)?;
+    start::check_endpoint(&config, None).map_err(|failure| {
+        failure.hint("start the endpoint, or name another with `--tool-base-url`")
+    })?;
     let model = start::client(&config, None)?;
     let asking = Asking::new(model, "tools/call".to_owned(), 1, args.text_only());
     Ok(Some(Arc::new(asking) as Arc<dyn Ask>))
