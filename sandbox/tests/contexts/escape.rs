@@ -291,7 +291,9 @@ async fn without_the_locks_pages_do_get_out() {
     let names = names(&page).await;
     let outside = Outside::open(names.len()).await;
     assert_eq!(eval(&page, &outside.code()).await, "done");
-    browser.kill().await.unwrap().unwrap();
+    // It is asked to end: killing its tracer would leave the browser behind.
+    browser.close().await.unwrap();
+    browser.wait().await.unwrap();
     handling.abort();
 
     let port = |name: &str| outside.ports[names.iter().position(|each| each == name).unwrap()];
