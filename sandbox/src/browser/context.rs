@@ -1,10 +1,11 @@
 //! A context of the browser, and the browser as one attempt holds it.
 //!
 //! A context has cookies, storage, cache and connections of its own, and one way out:
-//! its proxy. It is opened at the first action and holds a place in the pool until it
-//! is closed. A context whose pages keep the browser from answering anybody is closed for
-//! the others' sake; its holder is told and starts anew. Whatever ends the browser while it is open makes it lost, for good: what
-//! the pages held is gone, so the attempt cannot go on as if nothing had been.
+//! its proxy. It is opened at the first action and holds a place in the pool until it is
+//! closed. A context whose pages keep the browser from answering anybody is closed for the
+//! others' sake; its holder is told and starts anew. Whatever ends the browser while it is
+//! open makes it lost, for good: what the pages held is gone, so the attempt cannot go on
+//! as if nothing had been.
 
 use std::sync::Arc;
 use std::time::Duration;
