@@ -19,7 +19,7 @@ use wildgym_toolbox::door::Ingress;
 use wildgym_toolbox::{Answer, Ask, AskError, Question};
 
 use super::answers::{Answers, Asked};
-use crate::model::{CassetteError, Exchange, Message as Sent, Model, ModelError, Offered};
+use crate::model::{CassetteError, Exchange, Message as Sent, Model, ModelError, Offered, said};
 
 /// The field that holds an endpoint to a form.
 const FORMAT: &str = "response_format";
@@ -94,9 +94,8 @@ impl Asking {
         self.blind.fetch_or(wanted.pictures && !way.pictures, Ordering::Relaxed);
         self.formless.fetch_or(wanted.form && !way.form, Ordering::Relaxed);
         let content = exchange.reply.content.unwrap_or_default();
-        let said = content.rsplit_once("</think>").map_or(&*content, |(_, said)| said);
         let seen = way.pictures || pictures.is_empty();
-        Ok(Answer { text: said.trim().to_owned(), seen })
+        Ok(Answer { text: said(&content).to_owned(), seen })
     }
 
     /// Sends a question in one way and keeps what came of it.
