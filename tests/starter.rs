@@ -1,7 +1,5 @@
 //! The built-in suite `starter`: solvable in every variant, and only by doing the work.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
-
 mod common;
 
 use std::collections::BTreeSet;
@@ -9,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use common::Place;
+use common::{Place, cache};
 use serde_json::Value;
 use wildgym::agent::Reference;
 use wildgym::judge;
@@ -164,15 +162,6 @@ fn chromium() -> Result<PathBuf, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|folder| folder.join("chromium"));
     found.into_iter().find(|file| file.is_file()).ok_or_else(|| "no `chromium`".to_owned())
-}
-
-/// The cache that the program uses, as its own rules find it.
-fn cache() -> Utf8PathBuf {
-    let set = |name: &str| std::env::var(name).ok().map(Utf8PathBuf::from);
-    set("WILDGYM_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|path| path.join("wildgym")))
-        .or_else(|| set("HOME").map(|path| path.join(".cache/wildgym")))
-        .unwrap()
 }
 
 fn config() -> RunConfig {

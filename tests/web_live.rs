@@ -10,8 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use camino::Utf8PathBuf;
-use common::{Place, Ran, timeless, transcripts};
+use common::{Place, Ran, cache, timeless, transcripts};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use wildgym_sandbox::web::serve::{Serve, serve};
@@ -61,15 +60,6 @@ impl Server {
     fn stop(self) {
         self.running.shutdown_background();
     }
-}
-
-/// The cache that the program uses, as its own rules find it.
-fn cache() -> Utf8PathBuf {
-    let set = |name: &str| std::env::var(name).ok().map(Utf8PathBuf::from);
-    set("WILDGYM_CACHE")
-        .or_else(|| set("XDG_CACHE_HOME").map(|path| path.join("wildgym")))
-        .or_else(|| set("HOME").map(|path| path.join(".cache/wildgym")))
-        .unwrap()
 }
 
 /// Runs the program without what the environment of the test may say of the web.
