@@ -11,8 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{
     ACCEPT_ENCODING, ALT_SVC, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
-    DATE, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE, WWW_AUTHENTICATE,
+    DATE, HOST, HeaderName, HeaderValue, UPGRADE, WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full, Limited};
@@ -21,7 +20,7 @@ use jiff::Timestamp;
 use url::Url;
 
 use super::proxy::{Origin, Shared};
-use crate::web::{self, WebError};
+use crate::web::{self, OF_CONNECTION, WebError};
 
 /// What goes back to the browser.
 pub(super) type Reply = Response<Full<Bytes>>;
@@ -36,19 +35,6 @@ const MAX_SENT: usize = 32 << 20;
 
 /// The longest that a slow host is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// What concerns one connection only.
-const HOP: [HeaderName; 9] = [
-    CONNECTION,
-    HeaderName::from_static("proxy-connection"),
-    HeaderName::from_static("keep-alive"),
-    PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION,
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
 
 /// Asks the web on behalf of a page.
 pub(super) async fn answer(
@@ -121,7 +107,7 @@ fn connection_headers(headers: &HeaderMap) -> Vec<HeaderName> {
     let listed = headers.get_all(CONNECTION).iter().flat_map(|value| {
         text(value).split(',').filter_map(|name| name.trim().parse().ok()).collect::<Vec<_>>()
     });
-    HOP.into_iter().chain(listed).collect()
+    OF_CONNECTION.map(HeaderName::from_static).into_iter().chain(listed).collect()
 }
 
 /// Returns a header's value; what is not UTF-8 in it as Latin-1, as HTTP once said.

@@ -77,6 +77,19 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 /// Longest URL, in bytes.
 const MAX_URL: usize = 8 << 10;
 
+/// Headers that are about a connection, not about what goes over it.
+pub(crate) const OF_CONNECTION: [&str; 9] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// A request to some host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {

@@ -30,7 +30,7 @@ use url::Url;
 
 use super::media::media_type;
 use super::reply::escape;
-use super::{AccessLog, Request, Response, Web, WebError};
+use super::{AccessLog, OF_CONNECTION, Request, Response, Web, WebError};
 use crate::encoding::decode;
 
 /// Largest body of a request, in bytes.
@@ -47,19 +47,6 @@ const HEAD: Duration = Duration::from_secs(30);
 
 /// How long a connection may take to send the body of a request.
 const BODY: Duration = Duration::from_secs(30);
-
-/// Headers that are about a connection, not about what goes over it.
-const OF_CONNECTION: [&str; 9] = [
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 type Answer = hyper::Response<Full<Bytes>>;
 

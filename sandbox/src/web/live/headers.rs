@@ -2,7 +2,7 @@
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
-use crate::web::Request;
+use crate::web::{OF_CONNECTION, Request};
 
 /// How requests name themselves, unless the caller does.
 const AGENT: &str = concat!(
@@ -11,32 +11,17 @@ const AGENT: &str = concat!(
     " (a benchmark of language-model agents; reads pages as one reader would)"
 );
 
-/// Headers that are the connection's business, or would say that a request is for another
-/// host than its URL's, and so past the block list.
-const OURS: [&str; 14] = [
-    "accept-encoding",
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+/// Headers that are our own business beside those of a connection, or would say that a request
+/// is for another host than its URL's, and so past the block list.
+const OURS: [&str; 5] = ["accept-encoding", "content-length", "expect", "host", "http2-settings"];
 
 /// Returns the headers of a request as they are sent; one that no header can hold is left out.
 pub(super) fn outgoing(request: &Request) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in &request.headers {
         let name = name.to_ascii_lowercase();
-        if OURS.contains(&name.as_str()) || name.starts_with("x-forwarded-") || name == "forwarded"
-        {
+        let is_ours = OURS.contains(&name.as_str()) || OF_CONNECTION.contains(&name.as_str());
+        if is_ours || name.starts_with("x-forwarded-") || name == "forwarded" {
             continue;
         }
         let pair = (HeaderName::try_from(name), HeaderValue::try_from(value.as_str()));
