@@ -18,6 +18,7 @@ run: setup ## run the built-in suite with the reference agent
 	target/debug/wildgym run starter --agent reference
 
 test: setup ## every test
+	@./tests/miniwob.sh
 	WILDGYM_REQUIRE_RUNTIME=1 $(CARGO) test --workspace
 
 check: ## formatting and lints
@@ -27,9 +28,10 @@ check: ## formatting and lints
 bars: setup ## the long ones: crash loops, many attempts at once; each prints its figure
 	$(CARGO) build --release
 	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test metrics -- --nocapture --test-threads 1
+	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --lib -- web::recording web::warc --nocapture
 
 bench: setup ## speed against named peers, see benches/README.md
-	$(CARGO) bench --bench execute_code --bench report
+	$(CARGO) bench --bench browser --bench execute_code --bench report --bench web
 
 clean: ## remove what was built here; the code runtime stays in the cache
 	$(CARGO) clean

@@ -22,6 +22,7 @@ use wildgym::record::{
 };
 use wildgym::store::{
     BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, SuiteRef, ToolsRef,
+    WebConfig,
 };
 use wildgym::verdict::{Step, Verdict, VerdictRecord};
 use wildgym_tasks::Variant;
@@ -136,7 +137,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
         request_seconds: 600,
         extra: serde_json::Map::new(),
     };
-    let condition = Condition { agent: "react".to_owned(), model: Some(model) };
+    let condition = Condition { model: Some(model), ..Condition::of("react") };
     RunConfig {
         format: FORMAT,
         wildgym: env!("CARGO_PKG_VERSION").to_owned(),
@@ -160,7 +161,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
         bounds: BoundsConfig { seconds: 180, bytes: 32 << 10 },
         tools: ToolsRef { names: Vec::new(), schemas: String::new() },
         judge: JudgeConfig::exact(),
-        web: "hermetic".to_owned(),
+        web: WebConfig::default(),
         cassette: None,
     }
 }
@@ -188,6 +189,9 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         transcript.append(&Record::Model(ModelRecord {
             round,
             role: "agent".to_owned(),
+            call: None,
+            purpose: None,
+            asked: None,
             request: "0".repeat(64),
             reply: Body::Inline("{\"choices\":[]} ".repeat(40)),
             status: 200,
@@ -223,6 +227,8 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         rounds: 4 + chance % 20,
         calls: 3,
         usage,
+        tool_usage: Usage::default(),
+        web_misses: 0,
         clock: Timestamp::UNIX_EPOCH,
         files: (0..5).map(file).collect(),
         t: Times { model_ms: 700, tools_ms: 150, ..t },

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fmt::Write as _;
+
 use common::{Place, transcripts};
 use serde_json::{Value, json};
 use wildgym_support::{ScriptedServer, calls, final_answer, says, status};
@@ -253,4 +255,52 @@ async fn an_interrupted_run_is_closed_and_resumed() {
     let resumed = place.wildgym(&["resume", "runs/r", "--json"]);
     assert_eq!(resumed.code, Some(0), "{}", resumed.err);
     assert_eq!(resumed.json()["trials"]["pass"], 3, "{}", resumed.out);
+}
+
+/// A PDF of one page that says `text`.
+fn pdf(text: &str) -> Vec<u8> {
+    let content = format!("BT /F 20 Tf 50 700 Td ({text}) Tj ET");
+    let objects = [
+        "<</Type/Catalog/Pages 2 0 R>>".to_owned(),
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 4 0 R>>>>\
+         /Contents 5 0 R>>"
+            .to_owned(),
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned(),
+        format!("<</Length {}>>\nstream\n{content}\nendstream", content.len()),
+    ];
+    let mut out = b"%PDF-1.4\n".to_vec();
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for (index, object) in objects.iter().enumerate() {
+        let _ = writeln!(table, "{:010} 00000 n ", out.len());
+        out.extend(format!("{} 0 obj\n{object}\nendobj\n", index + 1).as_bytes());
+    }
+    let start = out.len();
+    let size = objects.len() + 1;
+    let end = format!("trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n");
+    out.extend(format!("{table}{end}").as_bytes());
+    out
+}
+
+/// A forerunner poured a PDF's bytes out as text; a paper found is a paper read.
+#[test]
+fn a_paper_is_found_and_its_pdf_is_read() {
+    let place = Place::new();
+    let suite = place.suite(1);
+    let journal = suite.join("sites/journal.example");
+    std::fs::create_dir_all(journal.join("pages")).unwrap();
+    std::fs::write(journal.join("site.toml"), "title = \"Letters\"\nlanguage = \"en\"\n").unwrap();
+    let page = "<meta name=citation_title content='Seiches'><meta name=citation_pdf_url \
+                content=/seiches.pdf><h1>Seiches</h1><p>Abstract.";
+    std::fs::write(journal.join("pages/seiches.html"), page).unwrap();
+    std::fs::write(journal.join("pages/seiches.pdf"), pdf("Waves of 4.2 minutes")).unwrap();
+    let call = |tool: &str, arguments: Value| {
+        let arguments = arguments.to_string();
+        place.wildgym(&["tools", "call", tool, &arguments, "--suite", suite.to_str().unwrap()])
+    };
+    let found = call("google_scholar", json!({"query": ["seiches"]}));
+    assert!(found.out.contains("PDF: https://journal.example/seiches.pdf"), "{}", found.out);
+    let read = call("scrape", json!({"url": "https://journal.example/seiches.pdf"}));
+    let want = ["URL: https://journal.example/seiches.pdf\nThis is a PDF", "Waves of 4.2 minutes"];
+    assert!(want.iter().all(|want| read.out.contains(want)), "{}{}", read.out, read.err);
 }

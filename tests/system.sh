@@ -1,17 +1,44 @@
 #!/usr/bin/env bash
-# Installs what the system lacks: a C linker for Rust and Python's pip, which fetches
-# the code runtime. Does nothing where both are there.
+# Installs what the system lacks: a C linker for Rust, Python's pip, which fetches the code
+# runtime, a Chromium with fonts for Chinese, and strace, with which the tests watch what
+# the browser does. Does nothing where all are there.
 set -euo pipefail
+has() { command -v "$1" >/dev/null 2>&1; }
+# Debian's Chromium is a program. Ubuntu's is a snap, or a script that asks for one: it sees
+# no directory of ours, so it does not count.
+has_browser() {
+  local name found
+  [ -n "${WILDGYM_CHROMIUM:-}" ] && return 0
+  for name in chromium chromium-browser google-chrome google-chrome-stable chrome-headless-shell; do
+    found=$(command -v "$name") || continue
+    found=$(readlink -f "$found")
+    case $found in /snap/*|*/snap) continue ;; esac
+    grep -qs /snap/bin/chromium "$found" || return 0
+  done
+  return 1
+}
 want=()
-command -v cc >/dev/null || want+=(build-essential)
+has cc || want+=(build-essential)
 python3 -m pip --version >/dev/null 2>&1 || want+=(python3 python3-pip)
+has strace || want+=(strace)
+has_browser || want+=(chromium)
+has fc-list || want+=(fontconfig)
+{ has fc-list && [ -n "$(fc-list :lang=zh family)" ]; } || want+=(fonts-noto-cjk)
 [ ${#want[@]} -eq 0 ] && exit 0
-if ! command -v apt-get >/dev/null; then
+if ! has apt-get; then
   echo "missing: ${want[*]}; install them with your system's package manager" >&2
   exit 1
 fi
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-echo "installing: ${want[*]}" >&2
 "${as_root[@]}" apt-get update -qq
+if [[ " ${want[*]} " == *" chromium "* ]] && grep -qs '^ID=ubuntu' /etc/os-release; then
+  echo "note: Ubuntu's Chromium is a snap, which cannot see our directories; install a .deb of" \
+    "Chrome or Chromium, or set WILDGYM_CHROMIUM; until then tasks with pages cannot run" >&2
+  for index in "${!want[@]}"; do
+    if [ "${want[index]}" = chromium ]; then unset "want[index]"; fi
+  done
+  [ ${#want[@]} -eq 0 ] && exit 0
+fi
+echo "installing: ${want[*]}" >&2
 DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${want[@]}" >&2

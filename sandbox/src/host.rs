@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::browser::Browsers;
 use crate::code::Runtime;
 use crate::scratch::Scratch;
 use crate::worker::Workers;
@@ -9,6 +10,9 @@ use crate::worker::Workers;
 /// The shared parts behind every sandbox of this process.
 #[derive(Debug)]
 pub struct Host {
+    /// The browser that contexts are opened in. Comes first: it has to be gone before the
+    /// directory that it writes to is removed.
+    pub browsers: Browsers,
     /// Where workspaces live.
     pub scratch: Scratch,
     /// Parsers of foreign bytes.
@@ -20,7 +24,12 @@ pub struct Host {
 impl Host {
     /// Puts the shared parts together.
     #[must_use]
-    pub fn new(scratch: Scratch, workers: Workers, code: Option<Arc<Runtime>>) -> Self {
-        Self { scratch, workers, code }
+    pub fn new(
+        browsers: Browsers,
+        scratch: Scratch,
+        workers: Workers,
+        code: Option<Arc<Runtime>>,
+    ) -> Self {
+        Self { browsers, scratch, workers, code }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::browser::Browser;
 use crate::clock::Clock;
 use crate::host::Host;
 use crate::seed::Seed;
@@ -14,9 +15,11 @@ pub struct Sandbox {
     /// What it shares with others.
     pub host: Arc<Host>,
     /// Its directory.
-    pub workspace: Workspace,
+    pub workspace: Arc<Workspace>,
     /// Its network, where the task grants one.
     pub web: Option<Web>,
+    /// Its browser, where it has a network; nothing runs until it is used.
+    pub browser: Option<Browser>,
     /// Its clock.
     pub clock: Clock,
     /// Where its chances come from: the trial's seed.

@@ -7,12 +7,13 @@ use wildgym_sandbox::Seed;
 use wildgym_sandbox::work::Working;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::task::Limits;
-use wildgym_toolbox::{Call, Reply, Toolbox};
+use wildgym_toolbox::{Call, Reply, SandboxLost, Toolbox, Vital};
 
 use super::split::{Part, Spent, Split};
-use super::{Broken, millis};
-use crate::record::{CallRecord, Lost, MessageRecord, Record, Times, Usage};
-use crate::store::Transcript;
+use super::{Answers, Asked, Broken, millis};
+use crate::model::ModelError;
+use crate::record::{CallRecord, Lost, MessageRecord, ModelRecord, Record, Times, Usage};
+use crate::store::{StoreError, Transcript};
 
 /// What an agent is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,10 +45,15 @@ pub struct Episode {
     pub calls: u32,
     /// Tokens so far.
     pub usage: Usage,
+    /// Those of them that tools used.
+    pub tool_usage: Usage,
+    /// Whether a limit struck here when the attempt was recorded.
+    pub cut: bool,
     /// What is going on now, for the detail of a time-out.
     pub doing: String,
     split: Split,
     transcript: Transcript,
+    answers: Option<Arc<dyn Answers>>,
 }
 
 impl Episode {
@@ -69,11 +75,20 @@ impl Episode {
             rounds: 0,
             calls: 0,
             usage: Usage::default(),
+            tool_usage: Usage::default(),
+            cut: false,
+            answers: None,
             doing: "starting".to_owned(),
             split: Split::new(working.elapsed()),
             working,
             transcript,
         }
+    }
+
+    /// Has what `answers` asks models on behalf of tools counted and kept.
+    #[must_use]
+    pub fn answered_by(self, answers: Option<Arc<dyn Answers>>) -> Self {
+        Self { answers, ..self }
     }
 
     /// Returns the transcript.
@@ -116,18 +131,96 @@ impl Episode {
         let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
         self.doing = format!("round {}, calling {}", self.rounds, names.join(", "));
         self.turn(Part::Tools);
+        if let Some(answers) = &self.answers {
+            let used = self.usage.total();
+            answers.allow(self.limits.tokens.map(|limit| limit.saturating_sub(used)));
+        }
         // Each call holds a share of its own, so time stands while all of them wait.
         let replies = self.working.pause(self.toolbox.round(calls)).await;
         self.turn(Part::Own);
-        let replies =
-            replies.map_err(|lost| Broken { lost: Lost::Sandbox, detail: lost.to_string() })?;
+        let replies = replies.map_err(|lost| self.broken(&lost))?;
         for reply in &replies {
             self.note(reply)?;
         }
         Ok(replies)
     }
 
+    /// Says what of the sandbox is gone.
+    fn broken(&mut self, lost: &SandboxLost) -> Broken {
+        let detail = lost.to_string();
+        let lost = match lost.part {
+            Vital::Sandbox => Lost::Sandbox,
+            Vital::Browser => Lost::Browser,
+            Vital::Model => Lost::Model,
+            Vital::Time => {
+                self.cut = true;
+                Lost::Model
+            }
+        };
+        Broken { lost, detail }
+    }
+
+    /// Keeps what tools asked models: on behalf of one call, else all that is not kept yet.
+    pub fn keep_asked(&mut self, call: Option<&str>) -> Result<(), StoreError> {
+        let all = self.answers.as_ref().map(|answers| answers.take(call)).unwrap_or_default();
+        for asked in all {
+            if let Ok(exchange) = &asked.ended {
+                self.usage.add(exchange.usage);
+                self.tool_usage.add(exchange.usage);
+            }
+            for picture in &asked.pictures {
+                self.transcript.blobs().put(picture)?;
+            }
+            if let Some(record) = self.asked(asked)? {
+                self.transcript.append(&Record::Model(record))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the record of an exchange; none where nothing was sent.
+    fn asked(&self, asked: Asked) -> Result<Option<ModelRecord>, StoreError> {
+        let Asked { call, tool, purpose, messages, ended, .. } = asked;
+        let failure = ended.as_ref().err().map(ModelError::failure);
+        let (request, reply, status, retries, took, waited) = match (&ended, failure) {
+            (Ok(it), _) => (
+                &it.request_digest,
+                it.reply_text.clone(),
+                it.status,
+                &it.retries,
+                it.took,
+                it.waited,
+            ),
+            (Err(error), Some(Some(it))) => {
+                let said = if it.body.is_empty() { error.to_string() } else { it.body.clone() };
+                let status = it.status.unwrap_or_default();
+                (&it.request_digest, said, status, &it.retries, it.took, it.waited)
+            }
+            (Err(_), _) => return Ok(None),
+        };
+        Ok(Some(ModelRecord {
+            round: self.rounds,
+            role: tool.to_owned(),
+            call: Some(call),
+            purpose: Some(purpose.to_owned()),
+            asked: Some(self.transcript.body(messages)?),
+            request: request.clone(),
+            reply: self.transcript.body(reply)?,
+            status,
+            usage: ended.as_ref().map(|exchange| exchange.usage).unwrap_or_default(),
+            peculiar: ended.as_ref().map(|it| it.reply.peculiar.clone()).unwrap_or_default(),
+            t: Times {
+                at_ms: self.transcript.at_ms(),
+                took_ms: millis(took),
+                waited_ms: millis(waited),
+                retries: retries.clone(),
+                ..Times::default()
+            },
+        }))
+    }
+
     fn note(&mut self, reply: &Reply) -> Result<(), Broken> {
+        self.keep_asked(Some(&reply.ingress.to_string()))?;
         for child in &reply.children {
             self.note(child)?;
         }
@@ -148,6 +241,7 @@ impl Episode {
             t: Times {
                 at_ms: self.transcript.at_ms(),
                 took_ms: millis(reply.took),
+                web_ms: reply.accesses.iter().filter_map(|access| access.took_ms).collect(),
                 ..Times::default()
             },
         };

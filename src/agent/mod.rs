@@ -5,6 +5,8 @@
 //! references or judges, and has no clock of its own: the runner stops it when its
 //! working time is up.
 
+mod answers;
+mod asking;
 mod episode;
 mod guess;
 mod random;
@@ -13,8 +15,12 @@ mod reference;
 mod silent;
 mod split;
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 
+pub use answers::{Answers, Asked};
+pub use asking::Asking;
 pub use episode::{Episode, Request};
 pub use guess::Guess;
 pub use random::Random;
@@ -70,6 +76,11 @@ impl From<StoreError> for Broken {
 pub trait Agent: Send + Sync {
     /// Acts until it ends. Dropping the future stops it at once.
     fn run<'a>(&'a self, episode: &'a mut Episode) -> BoxFuture<'a, Result<Ending, Broken>>;
+
+    /// Returns who answers the questions of this attempt's tools; none where nobody does.
+    fn answers(&self) -> Option<Arc<dyn Answers>> {
+        None
+    }
 
     /// Tells whether the agent acts as recorded, and this attempt was.
     fn is_recorded(&self) -> bool {

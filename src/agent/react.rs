@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use wildgym_toolbox::Call;
 
-use super::{Agent, Broken, Ending, Episode, Part, millis};
+use super::{Agent, Answers, Asking, Broken, Ending, Episode, Part, millis};
 use crate::model::{CassetteError, Exchange, Message, Model, ModelError, Offered};
 use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
 
@@ -31,13 +31,20 @@ const CLOSE: &str = "</final_answer>";
 pub struct React {
     model: Model,
     offered: Arc<Offered>,
+    answers: Option<Arc<Asking>>,
 }
 
 impl React {
     /// Returns an agent that asks `model` and offers it `offered`.
     #[must_use]
     pub fn new(model: Model, offered: Arc<Offered>) -> Self {
-        Self { model, offered }
+        Self { model, offered, answers: None }
+    }
+
+    /// Has the questions of tools answered by `asking`.
+    #[must_use]
+    pub fn answered_by(self, asking: Arc<Asking>) -> Self {
+        Self { answers: Some(asking), ..self }
     }
 
     async fn act(&self, episode: &mut Episode) -> Result<Ending, Broken> {
@@ -141,6 +148,10 @@ impl Agent for React {
         Box::pin(self.act(episode))
     }
 
+    fn answers(&self) -> Option<Arc<dyn Answers>> {
+        self.answers.clone().map(|asking| asking as Arc<dyn Answers>)
+    }
+
     fn is_recorded(&self) -> bool {
         self.model.is_recorded()
     }
@@ -153,6 +164,9 @@ fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
     let record = ModelRecord {
         round,
         role: "agent".to_owned(),
+        call: None,
+        purpose: None,
+        asked: None,
         request: exchange.request_digest.clone(),
         reply: transcript.body(exchange.reply_text.clone())?,
         status: exchange.status,

@@ -89,6 +89,8 @@ pub fn tell<E>(
                     teller.shown(&format!("[the agent is told] ({})", message.why), &text, SAID);
                 }
             }
+            // What a tool asks a model is in the call's notes and result.
+            Record::Model(model) if model.role != "agent" => {}
             Record::Model(model) => {
                 let body = resolve(&model.reply)?;
                 let head = format!("[round {}] the agent", model.round);

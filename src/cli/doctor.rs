@@ -8,7 +8,7 @@ use wildgym_sandbox::code::setup::{Status, status};
 use wildgym_sandbox::worker::Containment;
 
 use super::host::open_host;
-use super::{Code, Failure, data, environment, say};
+use super::{Code, Failure, chromium, data, environment, say};
 
 /// Say what is ready on this machine and what is missing
 #[derive(Debug, Args)]
@@ -49,6 +49,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         Status::Unusable(reason) => format!("unusable: {reason}; run `wildgym setup`"),
     };
     let containment = containment()?;
+    let browser = Browser::look();
     if args.json {
         let programs: serde_json::Map<String, serde_json::Value> = PROGRAMS
             .iter()
@@ -59,6 +60,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
             "cache": cache,
             "code": { "ready": ready, "detail": code },
             "workers": containment,
+            "browser": browser.json(),
             "programs": programs,
         });
         data(&findings.to_string());
@@ -67,6 +69,8 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         data(&format!("cache         {cache}"));
         data(&format!("code runtime  {code}"));
         data(&format!("file parsers  {}", walls(containment)));
+        data(&format!("browser       {}", browser.text()));
+        data(&format!("fonts         {}", browser.fonts()));
         for program in &PROGRAMS {
             let found = find(program).map_or_else(
                 || {
@@ -81,6 +85,51 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         }
     }
     Ok(if ready { Code::Done } else { Code::Incomplete })
+}
+
+/// The browser of this machine, and what it has to write Chinese with.
+struct Browser {
+    found: Result<(PathBuf, Option<String>), String>,
+    chinese: Option<bool>,
+}
+
+impl Browser {
+    fn look() -> Self {
+        let found = chromium::find().map(|program| {
+            let version = chromium::version(&program);
+            (program, version)
+        });
+        Self { found, chinese: chromium::has_chinese_font() }
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let (program, version) = match &self.found {
+            Ok((program, version)) => (Some(program), version.as_deref()),
+            Err(_) => (None, None),
+        };
+        json!({
+            "program": program,
+            "version": version,
+            "detail": self.text(),
+            "chinese_fonts": self.chinese,
+        })
+    }
+
+    fn text(&self) -> String {
+        match &self.found {
+            Ok((program, Some(version))) => format!("{version}, `{}`", program.display()),
+            Ok((program, None)) => format!("`{}` does not say its version", program.display()),
+            Err(why) => format!("missing; tasks with pages need it: {why}"),
+        }
+    }
+
+    fn fonts(&self) -> &'static str {
+        match self.chinese {
+            Some(true) => "Chinese is there",
+            Some(false) => "none for Chinese, which shows as boxes (package fonts-noto-cjk)",
+            None => "unknown: there is no `fc-list` (package fontconfig)",
+        }
+    }
 }
 
 /// Starts a parser process and asks it what it cannot do.
@@ -117,6 +166,13 @@ pub(super) fn programs() {
             "note: `{}` is missing; needed for {} (package {})",
             program.names[0], program.needed_for, program.package
         ));
+    }
+    let browser = Browser::look();
+    if browser.found.is_err() {
+        say(&format!("note: browser {}", browser.text()));
+    }
+    if browser.chinese == Some(false) {
+        say(&format!("note: fonts: {}", browser.fonts()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! The environment variables that the program reads, each in one place.
 
 use camino::Utf8PathBuf;
+use wildgym_sandbox::web::{Proxies, SEARCH_KEY, SearchKey};
 
 use super::Failure;
 
@@ -19,15 +20,43 @@ pub(super) const PRICES: &str = "WILDGYM_PRICES";
 /// Model that judges, unless `--judge-model` names one.
 pub(super) const JUDGE_MODEL: &str = "WILDGYM_JUDGE_MODEL";
 
+/// The browser: a Chromium, in place of the one that is found in `PATH`.
+pub(super) const CHROMIUM: &str = "WILDGYM_CHROMIUM";
+
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";
 
 /// Columns of tables, in place of the terminal's own width.
 pub(super) const COLUMNS: &str = "COLUMNS";
 
+/// The displays that a browser can be shown on.
+pub(super) const SCREENS: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
+
+/// What a program needs to know to show itself there.
+pub(super) const DISPLAY: [&str; 4] =
+    ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
+
 /// Returns a variable's value, where it is set and not empty.
 pub(super) fn get(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the key of the search engine of the open web, where `SERPER_API_KEY` holds one.
+pub(super) fn search_key() -> Option<SearchKey> {
+    get(SEARCH_KEY).map(|key| SearchKey::new(&key))
+}
+
+/// Returns the proxies of the system: `HTTPS_PROXY`, `HTTP_PROXY` and, for both, `ALL_PROXY`,
+/// with `NO_PROXY` for what is reached without; each in small letters or capitals.
+pub(super) fn proxies() -> Proxies {
+    let either = |name: &str| get(&name.to_lowercase()).or_else(|| get(name));
+    let except = either("NO_PROXY");
+    if except.as_deref().is_some_and(|hosts| hosts.trim() == "*") {
+        return Proxies::default();
+    }
+    let all = || either("ALL_PROXY");
+    let http = either("HTTP_PROXY").or_else(all);
+    Proxies { http, https: either("HTTPS_PROXY").or_else(all), except }
 }
 
 /// Returns how wide tables may be, where that is set to a number above zero.

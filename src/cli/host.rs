@@ -1,16 +1,19 @@
 //! Opening what commands work on: suites, the host, gyms.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use wildgym_sandbox::Host;
+use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::{Runtime, RuntimeError};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
 use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
-use super::{Failure, environment};
+use super::network::Planned;
+use super::{Failure, chromium, environment};
 use crate::runner::Gym;
 
 /// A suite and how it was named.
@@ -51,9 +54,20 @@ pub(super) fn locate(named: &str) -> Result<(Utf8PathBuf, String), Failure> {
     )))
 }
 
-/// Opens what all attempts of this process share. Without the code runtime `code` is
-/// none.
-pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
+/// Attempts that may have pages open at once, unless a flag says another number.
+pub(super) const BROWSERS: &str = "8";
+
+/// Opens what all attempts of this process share, with places in the browser for that
+/// many. Without the code runtime `code` is none.
+pub(super) fn open_host_for(browsers: NonZeroU32) -> Result<Arc<Host>, Failure> {
+    open_host_on(browsers, Vec::new())
+}
+
+/// The same, with a browser that is shown on the display which these variables name.
+pub(super) fn open_host_on(
+    browsers: NonZeroU32,
+    display: Vec<(String, String)>,
+) -> Result<Arc<Host>, Failure> {
     let parent = environment::scratch()?;
     let scratch = Scratch::create(&parent).map_err(|error| {
         Failure::usage(format!("cannot use `{parent}` for workspaces: {error}"))
@@ -69,19 +83,34 @@ pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::usage(format!("cannot find the program itself: {error}")))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(Arc::new(Host { scratch, workers: Workers::new(program, cores), code }))
+    let mut settings =
+        BrowserSettings::new(chromium::find(), program.clone(), scratch.path().to_owned());
+    settings.contexts = browsers.get() as usize;
+    settings.display = display;
+    let browsers = Browsers::new(settings);
+    Ok(Arc::new(Host::new(browsers, scratch, Workers::new(program, cores), code)))
 }
 
-/// Opens a suite's gym, with everything that a trial needs.
-pub(super) fn open_gym(suite: &Arc<Suite>) -> Result<Arc<Gym>, Failure> {
-    let host = open_host()?;
+/// The same for a command that makes one attempt at most.
+pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
+    open_host_for(NonZeroU32::MIN)
+}
+
+/// Opens a suite's gym, with everything that a trial needs, and places in the browser for
+/// that many attempts at once.
+pub(super) fn open_gym(
+    suite: &Arc<Suite>,
+    web: Planned,
+    browsers: NonZeroU32,
+) -> Result<Arc<Gym>, Failure> {
+    let host = open_host_for(browsers)?;
     if host.code.is_none() {
         return Err(Failure::usage("the code runtime is not set up on this machine")
             .hint("run `wildgym setup` once (some minutes), then this command again"));
     }
-    let gym = Gym::open(host, Arc::clone(suite), catalog()?, Vec::new(), &environment::cache()?)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(Arc::new(gym))
+    let catalog = catalog()?;
+    let network = web.open(suite)?;
+    Ok(Arc::new(Gym::over(network, host, Arc::clone(suite), catalog, Vec::new())))
 }
 
 /// Returns all tools.

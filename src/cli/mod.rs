@@ -5,12 +5,16 @@
 //! arguments, whose doc comments are the help, and what it does.
 
 mod cassette;
+mod chromium;
 mod environment;
 mod failure;
 mod host;
 mod judging;
+mod keeper;
+mod network;
 mod progress;
 mod start;
+mod tool_model;
 
 mod ablate;
 mod agreement;
@@ -26,6 +30,7 @@ mod setup;
 mod show;
 mod tasks;
 mod tools;
+mod web;
 mod worker;
 
 use std::process::ExitCode;
@@ -59,9 +64,11 @@ enum Command {
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
     Tools(tools::ToolsArgs),
+    Web(web::WebArgs),
     Setup(setup::SetupArgs),
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
+    Keeper(keeper::KeeperArgs),
 }
 
 /// Runs the program with the arguments it was started with.
@@ -81,9 +88,11 @@ pub fn main() -> ExitCode {
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),
         Command::Tools(args) => tools::run(args),
+        Command::Web(args) => web::run(&args),
         Command::Setup(args) => setup::run(args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
+        Command::Keeper(args) => keeper::run(&args),
     };
     let done = match LOST_DATA.get() {
         Some(error) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),

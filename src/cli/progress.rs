@@ -15,6 +15,14 @@ use crate::store::{JudgeConfig, RunConfig, Store};
 /// How often a plain line is written at most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
+/// Names the model that answers tools, where it is not the agent's own.
+fn asked_by_tools(config: &RunConfig) -> String {
+    let models = config.conditions.values().filter_map(|one| one.tool_model.as_ref());
+    let names: std::collections::BTreeSet<&str> = models.map(|model| model.name.as_str()).collect();
+    let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    if names.is_empty() { names } else { format!(" · tools ask {names}") }
+}
+
 /// Shows what happens.
 pub(super) struct Progress {
     quiet: bool,
@@ -64,10 +72,11 @@ impl Progress {
         }
         let conditions: Vec<&str> = config.conditions.keys().map(String::as_str).collect();
         say(&format!(
-            "{} {} · {} · k = {} · seed {} · judge {}{} · {}",
+            "{} {} · {}{} · k = {} · seed {} · judge {}{} · {}",
             config.suite.name,
             config.suite.version,
             conditions.join(", "),
+            asked_by_tools(config),
             config.plan.k,
             config.plan.seed,
             super::judging::label(&config.judge, config.cassette.is_some()),

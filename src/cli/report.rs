@@ -17,7 +17,9 @@ use crate::report::{
     self, AttemptView, Grouping, ReportOptions, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView,
 };
 use crate::runner;
-use crate::store::{Damaged, Index, Judged, RunConfig, Store, StoreError, Stored, TaskData, Trial};
+use crate::store::{
+    Damaged, Index, Judged, RunConfig, Store, StoreError, Stored, TaskData, Trial, WebName,
+};
 use crate::verdict::Verdict;
 
 /// Print the scores of a run
@@ -200,7 +202,9 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
     let mut planned: Vec<TrialId> = runner::Trials::of(&config, &tasks).iter().collect();
     // The plan's order is the one in which trials begin; people look for a task.
     planned.sort_by(|a, b| place(a).cmp(&place(b)));
-    let label = RunLabel { other_judge: other.is_some(), ..label(store, &config, &planned) };
+    let web_misses = misses(&config, &index);
+    let label =
+        RunLabel { other_judge: other.is_some(), web_misses, ..label(store, &config, &planned) };
     let damaged = damaged(&config, &index, &unreadable);
     let trials = planned
         .into_iter()
@@ -211,6 +215,13 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
         })
         .collect();
     Ok(RunView { label, trials, running, damaged })
+}
+
+/// Counts requests that the recording did not have, of all finished attempts.
+fn misses(config: &RunConfig, index: &Index) -> Option<u64> {
+    let attempts = index.trials.values().flat_map(|trial| &trial.attempts);
+    let ends = attempts.filter_map(|stored| stored.end.as_ref());
+    (config.web.kind == WebName::Replay).then(|| ends.map(|end| end.web_misses).sum())
 }
 
 /// Says what cannot be read: transcripts, verdicts, and what stands where the plan has a
@@ -243,6 +254,10 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
             Some((name.clone(), condition.model.as_ref()?.name.clone()))
         })
         .collect();
+    let of_tools = |(name, condition): (&String, &crate::store::Condition)| {
+        Some((name.clone(), condition.tool_model.as_ref()?.name.clone()))
+    };
+    let tool_models = config.conditions.iter().filter_map(of_tools).collect();
     let names: Vec<&str> = models.values().map(String::as_str).collect();
     RunLabel {
         run: store.root().to_string(),
@@ -255,11 +270,14 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         agent: agents.join(", "),
         model: (!names.is_empty()).then(|| names.join(", ")),
         models,
+        tool_models,
         judge: config.judge.name.clone(),
         other_judge: false,
         k: config.plan.k,
         seed: config.plan.seed,
-        web: config.web.clone(),
+        web: config.web.kind.name().to_owned(),
+        web_notes: config.web.notes(),
+        web_misses: None,
         cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
     }
 }
@@ -326,6 +344,7 @@ fn attempt(stored: &Stored) -> AttemptView {
         rounds: end.map_or(0, |end| end.rounds),
         calls: end.map_or(0, |end| end.calls),
         usage: end.map(|end| end.usage).unwrap_or_default(),
+        tool_usage: end.map(|end| end.tool_usage).unwrap_or_default(),
         working_ms: end.map_or(0, |end| end.t.took_ms),
         model_ms: end.map_or(0, |end| end.t.model_ms),
         tools_ms: end.map_or(0, |end| end.t.tools_ms),

@@ -6,9 +6,11 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{open_gym, open_suite};
+use super::host::{BROWSERS, open_gym, open_suite};
 use super::judging::{self, MovedArgs};
+use super::network::MovedWebArgs;
 use super::start::{self, Job, Shown};
+use super::tool_model::ToolMovedArgs;
 use super::{Code, Failure};
 use crate::store::{ModelConfig, Store};
 
@@ -24,6 +26,10 @@ pub(super) struct ResumeArgs {
     /// Attempts at once
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
+
+    /// Attempts that may have pages open at once; others wait, and their time does not count
+    #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
+    browsers: NonZeroU32,
 
     /// Base URL of the endpoint, where the model has moved
     #[arg(long, value_name = "URL")]
@@ -42,10 +48,16 @@ pub(super) struct ResumeArgs {
     request_seconds: Option<u64>,
 
     #[command(flatten)]
+    tools: ToolMovedArgs,
+
+    #[command(flatten)]
     judge: MovedArgs,
 
     #[command(flatten)]
     cassette: CassetteArgs,
+
+    #[command(flatten)]
+    web: MovedWebArgs,
 
     #[command(flatten)]
     shown: Shown,
@@ -60,7 +72,9 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     for model in config.conditions.values_mut().filter_map(|condition| condition.model.as_mut()) {
         args.move_model(model);
     }
+    config.conditions.values_mut().try_for_each(|one| args.tools.apply(one))?;
     args.judge.apply(&mut config.judge)?;
+    let web = args.web.plan(&mut config.web, &args.run)?;
     let lock = store.lock()?;
     let opened = open_suite(&config.suite.source)?;
     if opened.suite.digest != config.suite.digest {
@@ -74,9 +88,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite)?;
-    let names: Vec<&str> = gym.catalog.iter().map(|entry| entry.tool.name()).collect();
-    if names != config.tools.names
+    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {
         return Err(Failure::usage(

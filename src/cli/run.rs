@@ -10,16 +10,18 @@ use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{Opened, open_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
+use super::network::{self, WebArgs};
 use super::start::{self, Shown};
+use super::tool_model::ToolModelArgs;
 use super::{Code, Failure, environment};
 use crate::judge::stages;
 use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
 use crate::store::{
     Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, StoreError,
-    SuiteRef, TaskData, ToolsRef,
+    SuiteRef, TaskData, ToolsRef, WebConfig,
 };
 
 /// Where models are asked when nothing else is said.
@@ -72,14 +74,24 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
 
+    /// Attempts that may have pages open at once; others wait, and their time does not count
+    #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
+    browsers: NonZeroU32,
+
     #[command(flatten)]
     model: ModelArgs,
+
+    #[command(flatten)]
+    tools: ToolModelArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
 
     #[command(flatten)]
     cassette: CassetteArgs,
+
+    #[command(flatten)]
+    web: WebArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -230,7 +242,8 @@ pub(super) fn begin(
     tasks: Vec<String>,
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
-    let agent = agent(args)?;
+    let web = args.web.plan(&opened.suite)?;
+    let agent = args.tools.apply(agent(args)?)?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
@@ -247,11 +260,14 @@ pub(super) fn begin(
         cassette.claim(&created.to_string());
     }
     let judge = judging::checked(&judged, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite)?;
+    let pinned = web.config.clone();
+    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    network::refuse_unsuited(&gym, &tasks)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
         let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
-        Ok(RunConfig { created, cassette: cassette::reference(cassette.as_ref()), ..config })
+        let cassette = cassette::reference(cassette.as_ref());
+        Ok(RunConfig { created, cassette, web: pinned, ..config })
     })?;
     let concurrency = args.concurrency.get() as usize;
     let job = start::Job { gym, store, config, judge, lock, concurrency, cassette };
@@ -325,7 +341,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
     };
     if name != AgentName::React {
         return match &args.model.model {
-            None => Ok((word.to_owned(), Condition { agent: word.to_owned(), model: None })),
+            None => Ok((word.to_owned(), Condition::of(word))),
             Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
                 .hint("leave out `--model`, or take `--agent react`")),
         };
@@ -335,7 +351,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
             .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
     };
     let label = format!("{word}-{}", plain(&model.name));
-    Ok((label, Condition { agent: word.to_owned(), model: Some(model) }))
+    Ok((label, Condition { model: Some(model), ..Condition::of(word) }))
 }
 
 /// Makes a folder name of a model's name.
@@ -405,11 +421,11 @@ fn config(
         },
         bounds: BoundsConfig { seconds: args.limits.call_seconds, bytes: args.limits.call_bytes },
         tools: ToolsRef {
-            names: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
+            names: gym.catalog.names(),
             schemas: blobs.put_json(gym.schemas.as_ref())?,
         },
         judge,
-        web: "hermetic".to_owned(),
+        web: WebConfig::default(),
         cassette: None,
     })
 }

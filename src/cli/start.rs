@@ -1,5 +1,6 @@
 //! What `run` and `resume` share: the run itself, from the first trial to the table.
 
+use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +8,11 @@ use std::time::Duration;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
+use wildgym_tasks::environment::BrowserMode;
 
 use super::progress::Progress;
-use super::{Code, Failure, cassette, environment, report, say};
-use crate::agent::{Agent, Guess, Random, React, Reference, Silent};
+use super::{Code, Failure, cassette, environment, network, report, say};
+use crate::agent::{Agent, Asking, Guess, Random, React, Reference, Silent};
 use crate::judge::Judge;
 use crate::model::{Cassette, Endpoint, Model, Offered, Secret, Settings};
 use crate::record::TrialId;
@@ -54,7 +56,12 @@ pub(super) fn check_model(
     condition: &Condition,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<(), Failure> {
-    condition.model.as_ref().map_or(Ok(()), |config| check_endpoint(config, cassette))
+    condition.model.as_ref().map_or(Ok(()), |config| check_endpoint(config, cassette))?;
+    let tools = condition.tool_model.as_ref();
+    tools.map_or(Ok(()), |config| check_endpoint(config, cassette)).map_err(|failure| {
+        failure
+            .hint("start the endpoint of the tools' model, or name another with `--tool-base-url`")
+    })
 }
 
 /// The same for one model. A replayed one has no endpoint to check.
@@ -130,7 +137,8 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let host = Arc::clone(&job.gym.host);
+    let (host, gym, suite) =
+        (Arc::clone(&job.gym.host), Arc::clone(&job.gym), job.config.suite.source.clone());
     let summary = runtime.block_on(async {
         let summary = work(job, shown).await;
         if let Some(code) = &host.code {
@@ -147,6 +155,9 @@ pub(super) fn go(job: Job, shown: &Shown) -> Result<Code, Failure> {
         return Ok(code);
     }
     cassette::report(cassette.as_ref());
+    if !shown.quiet {
+        network::conclude(&suite, &gym.network);
+    }
     if summary.gave_up {
         say(&format!(
             "\nstopped: the endpoint failed too many attempts in a row; mend it, then go on with \
@@ -199,6 +210,9 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
     let Job { gym, store, config, judge, lock, concurrency, cassette } = job;
     let progress = Arc::new(Progress::new(shown.quiet));
     progress.label(&store, &config);
+    if !shown.quiet {
+        network::announce(&config.web, &gym.network);
+    }
     let agents = agents(&gym, &config, cassette.as_ref())?;
     let batch = Batch {
         gym,
@@ -255,29 +269,46 @@ fn quit() {
     std::process::exit(3);
 }
 
+/// What agents of one condition are made of.
+struct Made {
+    condition: Condition,
+    /// The model that acts, and the one that answers tools.
+    model: Option<(Model, Model)>,
+}
+
 /// Returns what makes the agent of a trial.
 fn agents(
     gym: &Arc<Gym>,
     config: &RunConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Box<runner::MakeAgent>, Failure> {
-    let mut made = std::collections::BTreeMap::new();
+    let mut made = BTreeMap::new();
     for (name, condition) in &config.conditions {
-        let model = condition.model.as_ref().map(|config| client(config, cassette)).transpose()?;
-        made.insert(name.clone(), (condition.agent.clone(), model));
+        let open = |config: &ModelConfig| client(config, cassette);
+        let model = condition.model.as_ref().map(open).transpose()?;
+        let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
+        made.insert(name.clone(), Made { condition: condition.clone(), model: model.zip(tools) });
     }
-    let offered = Arc::new(Offered::new(&gym.schemas));
+    let offered = [BrowserMode::Delegated, BrowserMode::Direct]
+        .map(|mode| (mode, Arc::new(Offered::new(&gym.offer(mode).schemas))));
+    let offered = BTreeMap::from(offered);
     let gym = Arc::clone(gym);
     Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
-        let made = made.get(&trial.condition);
-        match made.map(|(agent, model)| (agent.as_str(), model)) {
-            Some(("react", Some(model))) => {
-                let model = model.scoped(&trial.to_string(), attempt, "agent");
-                Arc::new(React::new(model, Arc::clone(&offered)))
+        let Some(Made { condition, model }) = made.get(&trial.condition) else {
+            return Arc::new(Silent);
+        };
+        match (condition.agent.as_str(), model) {
+            ("react", Some((model, tools))) => {
+                let name = trial.to_string();
+                let browser = gym.mode(&trial.task, condition.browser);
+                let offered = offered.get(&browser).cloned().unwrap_or_default();
+                let model = model.scoped(&name, attempt, "agent");
+                let asking = Asking::new(tools.clone(), name, attempt, condition.text_only);
+                Arc::new(React::new(model, offered).answered_by(Arc::new(asking)))
             }
-            Some(("random", _)) => Arc::new(Random),
-            Some(("guess", _)) => Arc::new(Guess),
-            Some(("reference", _)) => match gym.task(&trial.task) {
+            ("random", _) => Arc::new(Random),
+            ("guess", _) => Arc::new(Guess),
+            ("reference", _) => match gym.task(&trial.task) {
                 Ok(task) => {
                     let folder = task.folder.join("reference");
                     Arc::new(Reference::new(task.solution.clone(), folder))

@@ -1,19 +1,27 @@
 //! `wildgym tools`: what an agent can call, and one call by hand.
 
+mod watch;
+
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use wildgym_sandbox::web::{Hermetic, Web};
+use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
 use wildgym_sandbox::{Clock, Sandbox, Seed};
+use wildgym_tasks::environment::BrowserMode;
 use wildgym_toolbox::catalog::Entry;
-use wildgym_toolbox::{Bounds, Call, Catalog, Toolbox, schema};
+use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, schema};
 
-use super::host::{catalog, open_host, open_suite};
-use super::{Code, Failure, data, environment, say};
+use super::host::{catalog, open_host_on, open_suite};
+use super::network::{WebArgs, announce};
+use super::tool_model::ToolModelArgs;
+use super::{Code, Failure, data, say, start};
+use crate::agent::Asking;
+use crate::store::WebName;
 
 /// List the tools, show one, or call one by hand
 #[derive(Debug, Args)]
@@ -38,7 +46,7 @@ enum ToolsCommand {
         #[arg(long)]
         json: bool,
     },
-    Call(CallArgs),
+    Call(Box<CallArgs>),
 }
 
 /// Call one tool and print what an agent would read
@@ -63,9 +71,19 @@ struct CallArgs {
     #[arg(long, value_name = "TIME", default_value = "2026-01-01T09:00:00Z")]
     now: jiff::Timestamp,
 
+    #[command(flatten)]
+    web: WebArgs,
+
     /// Seed of the call's chances
     #[arg(long, value_name = "NUMBER", default_value = "0")]
     seed: u64,
+
+    #[command(flatten)]
+    tools: ToolModelArgs,
+
+    /// Show the browser in a window, and say on standard error what is done in it
+    #[arg(long)]
+    show: bool,
 
     /// Print text, error, accesses and times as JSON
     #[arg(long)]
@@ -76,7 +94,7 @@ pub(super) fn run(args: ToolsArgs) -> Result<Code, Failure> {
     match args.command {
         ToolsCommand::List { json } => list(json),
         ToolsCommand::Show { name, json } => show(&name, json),
-        ToolsCommand::Call(args) => call(args),
+        ToolsCommand::Call(args) => call(*args),
     }
 }
 
@@ -90,8 +108,12 @@ fn list(as_json: bool) -> Result<Code, Failure> {
     let width = catalog.iter().map(|entry| entry.tool.name().len()).max().unwrap_or(0);
     for entry in catalog.iter() {
         let first = entry.tool.description().lines().next().unwrap_or_default();
-        data(&format!("{:width$}  {first}", entry.tool.name()));
+        let category = serde_json::to_value(entry.tool.category()).unwrap_or_default();
+        let category = category.as_str().unwrap_or_default();
+        let mode = entry.tool.browser().map_or("", BrowserMode::name);
+        data(&format!("{:width$}  {category:24}  {mode:9}  {first}", entry.tool.name()));
     }
+    say("tools marked `delegated` or `direct` are offered only where pages are (`--browser`)");
     Ok(Code::Done)
 }
 
@@ -104,7 +126,11 @@ fn show(name: &str, as_json: bool) -> Result<Code, Failure> {
     }
     data(&format!("{name}\n\n{}\n\nparameters:", entry.tool.description()));
     data(&pretty(&entry.parameters));
-    data(&format!("\nexample:\n  wildgym tools call {name} '{}'", entry.tool.example()));
+    let direct = match entry.tool.browser() {
+        Some(BrowserMode::Direct) => " --browser direct",
+        Some(BrowserMode::Delegated) | None => "",
+    };
+    data(&format!("\nexample:\n  wildgym tools call {name} '{}'{direct}", entry.tool.example()));
     Ok(Code::Done)
 }
 
@@ -113,6 +139,21 @@ fn known<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Entry, Failure> {
     catalog.entry(name).map_err(|error| {
         Failure::usage(error.to_string()).hint("see them with `wildgym tools list`")
     })
+}
+
+/// Refuses a tool that is not offered where pages are offered in this way.
+fn offered(catalog: &Catalog, name: &str, browser: BrowserMode) -> Result<(), Failure> {
+    match known(catalog, name)?.tool.browser() {
+        Some(other) if other != browser => Err(Failure::usage(format!(
+            "`{name}` is not offered where pages are offered by `{}`",
+            match browser {
+                BrowserMode::Delegated => "browse_url",
+                BrowserMode::Direct => "visit_page` and the other page actions, not `browse_url",
+            }
+        ))
+        .hint(format!("call it with `--browser {}`", other.name()))),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns the arguments as they stand, or from where they stand.
@@ -132,6 +173,7 @@ fn described(entry: &Entry) -> serde_json::Value {
     json!({
         "name": entry.tool.name(),
         "category": entry.tool.category(),
+        "browser": entry.tool.browser(),
         "description": entry.tool.description(),
         "parameters": entry.parameters,
         "example": entry.tool.example(),
@@ -143,20 +185,33 @@ fn pretty(value: &serde_json::Value) -> String {
 }
 
 fn call(args: CallArgs) -> Result<Code, Failure> {
-    known(catalog()?.as_ref(), &args.name)?;
+    let browser = args.tools.browser.map(BrowserMode::from).unwrap_or_default();
+    offered(catalog()?.as_ref(), &args.name, browser)?;
     let arguments = arguments(&args.arguments)?;
-    let toolbox = Arc::new(toolbox(&args)?);
+    let mut toolbox = toolbox(&args, browser)?.answered_by(ask(&args.tools)?);
+    if args.show {
+        toolbox = toolbox.watched_by(watch::watch());
+    }
+    let toolbox = Arc::new(toolbox);
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let call = Call { id: "call".to_owned(), name: args.name, arguments };
-    let reply =
-        runtime.block_on(toolbox.call(call)).map_err(|error| Failure::usage(error.to_string()))?;
+    let reply = runtime.block_on(async {
+        let reply = toolbox.call(call).await;
+        if let Some(browser) = &toolbox.sandbox().browser {
+            browser.close().await;
+        }
+        reply
+    });
+    drop(toolbox);
+    let reply = reply.map_err(|error| Failure::usage(error.to_string()))?;
     if args.json {
         data(&pretty(&json!({
             "text": reply.text,
             "error": reply.error,
             "full": reply.full,
             "web": reply.accesses,
+            "notes": reply.notes,
             "cost_ms": reply.cost.as_millis(),
             "took_ms": reply.took.as_millis(),
         })));
@@ -172,25 +227,49 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
     }
 }
 
+/// Returns who answers the questions of tools; none where no model is named.
+fn ask(args: &ToolModelArgs) -> Result<Option<Arc<dyn Ask>>, Failure> {
+    let Some(config) = args.model(None)? else { return Ok(None) };
+    start::check_endpoint(&config, None).map_err(|failure| {
+        failure.hint("start the endpoint, or name another with `--tool-base-url`")
+    })?;
+    let model = start::client(&config, None)?;
+    let asking = Asking::new(model, "tools/call".to_owned(), 1, args.text_only());
+    Ok(Some(Arc::new(asking) as Arc<dyn Ask>))
+}
+
 /// Opens a sandbox for one call by hand.
-fn toolbox(args: &CallArgs) -> Result<Toolbox, Failure> {
-    let host = open_host()?;
+fn toolbox(args: &CallArgs, browser: BrowserMode) -> Result<Toolbox, Failure> {
+    let display = if args.show { watch::display()? } else { Vec::new() };
+    let host = open_host_on(NonZeroU32::MIN, display)?;
+    let catalog = Arc::new(catalog()?.offered(browser));
     let opened = open_suite(&args.suite)?;
-    let web = Hermetic::open(&opened.suite.sites, &environment::cache()?)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let planned = args.web.plan(&opened.suite)?;
+    let config = planned.config.clone();
+    let network = planned.open(&opened.suite)?;
+    if config.kind != WebName::Hermetic {
+        announce(&config, &network);
+    }
+    let (web, now) = network.by_hand("tools/call/full/1", args.now);
     let workspace = match &args.workspace {
         Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
             Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
         })?,
         None => Workspace::create(&host.scratch, Quota::default()),
     };
+    let workspace = Arc::new(workspace);
+    let browser = web.as_ref().map(|web| {
+        let browsers = host.browsers.clone();
+        Browser::new(browsers, web.clone(), Arc::clone(&workspace), network.is_timeless())
+    });
     let sandbox = Sandbox {
         host,
         workspace,
-        web: Some(Web::hermetic(Arc::new(web), Vec::new())),
-        clock: Clock::starting_at(args.now),
+        web,
+        browser,
+        clock: Clock::starting_at(now),
         seed: Seed::of_run(args.seed),
     };
     let work = Arc::new(WorkClock::default());
-    Ok(Toolbox::new(Arc::new(sandbox), catalog()?, Vec::new(), Bounds::default(), work))
+    Ok(Toolbox::new(Arc::new(sandbox), catalog, Vec::new(), Bounds::default(), work))
 }

@@ -32,4 +32,4 @@ pub use error::{Failure, ModelError};
 pub use message::{Message, Offered};
 pub use reply::Reply;
 pub use retry::Retrying;
-pub use structured::{Asked, Structured, json_text};
+pub use structured::{Asked, Structured, json_text, said};

@@ -97,11 +97,17 @@ fn is_about_the_form(error: &ModelError) -> bool {
     }
 }
 
+/// Returns what a reply says, without the reasoning that some endpoints leave in front.
+#[must_use]
+pub fn said(content: &str) -> &str {
+    content.rsplit_once("</think>").map_or(content, |(_, said)| said).trim()
+}
+
 /// Returns the JSON in a reply: without the reasoning that some endpoints leave in front,
 /// and without one code fence around the whole. Text beside it stays, and spoils it.
 #[must_use]
 pub fn json_text(content: &str) -> &str {
-    let said = content.rsplit_once("</think>").map_or(content, |(_, said)| said).trim();
+    let said = said(content);
     let Some(inner) = said.strip_prefix("```").and_then(|said| said.strip_suffix("```")) else {
         return said;
     };

@@ -84,6 +84,10 @@ pub struct Times {
     /// How long it waited for a slot, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ms: u64,
+    /// Of a call on the open web: how long each of its accesses took, in milliseconds and in
+    /// their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub web_ms: Vec<u64>,
     /// Requests that failed before the one that is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retries: Vec<Retry>,
@@ -150,7 +154,18 @@ pub struct ModelRecord {
     pub round: u32,
     /// Who asked: `agent`, or a tool's name.
     pub role: String,
-    /// BLAKE3 of the request's body, as 64 hexadecimal digits; the body itself follows
+    /// Ingress number of the call that asked, where a tool did. Such records stand before
+    /// that of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// What a tool asked for: `plan`, `act`, `replan`, `finish`, `media`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The conversation that a tool sent: JSON, a list of messages with `role`, `content` and
+    /// `pictures`, digests of blobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Body>,
+    /// BLAKE3 of the request's body, as 64 hexadecimal digits. What an agent sent follows
     /// from the records before this one and the run's settings.
     pub request: String,
     /// The reply's body exactly as received (JSON), or the error's.
@@ -186,6 +201,23 @@ impl Usage {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns what is left without those of `other`.
+    #[must_use]
+    pub fn without(&self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(other.input),
+            output: self.output.saturating_sub(other.output),
+            cached: self.cached.saturating_sub(other.cached),
+            reasoning: self.reasoning.saturating_sub(other.reasoning),
+        }
     }
 
     /// Adds another exchange.
@@ -226,7 +258,8 @@ pub struct CallRecord {
     /// What it sent over the network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub web: Vec<Access>,
-    /// What interceptors noted, such as fired faults.
+    /// What interceptors noted, such as fired faults, and what the tool noted of its work,
+    /// such as the rounds of `browse_url`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Value>,
     /// See [`Times`].
@@ -250,6 +283,12 @@ pub struct OutcomeRecord {
     pub calls: u32,
     /// Tokens of all exchanges.
     pub usage: Usage,
+    /// Those of them that tools used.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub tool_usage: Usage,
+    /// Requests to the network that the recording did not have, where one was replayed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub web_misses: u64,
     /// Where the logical clock ended.
     pub clock: Timestamp,
     /// The workspace at the end.

@@ -46,6 +46,8 @@ pub enum Lost {
     Model,
     /// The sandbox failed.
     Sandbox,
+    /// The browser died with a page of the attempt open.
+    Browser,
     /// A store could not be written, or an invariant broke.
     Harness,
 }
@@ -66,8 +68,8 @@ impl Limit {
 }
 
 impl Lost {
-    const ALL: [Self; 5] =
-        [Self::Killed, Self::Interrupted, Self::Model, Self::Sandbox, Self::Harness];
+    const ALL: [Self; 6] =
+        [Self::Killed, Self::Interrupted, Self::Model, Self::Sandbox, Self::Browser, Self::Harness];
 
     /// Returns the name after `lost:`.
     #[must_use]
@@ -77,6 +79,7 @@ impl Lost {
             Self::Interrupted => "interrupted",
             Self::Model => "model",
             Self::Sandbox => "sandbox",
+            Self::Browser => "browser",
             Self::Harness => "harness",
         }
     }

@@ -10,9 +10,10 @@ use std::fmt::{Debug, Display};
 
 use serde_json::Value;
 use wildgym_tasks::Variant;
+use wildgym_tasks::environment::BrowserMode;
 
 use super::sanitize::one_line;
-use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, TaskData};
+use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, TaskData, WebConfig};
 
 /// Names of the differences that forbid a comparison unless they are allowed.
 pub const ALLOWABLE: [&str; 6] = ["suite", "judge", "limits", "bounds", "tools", "web"];
@@ -62,10 +63,12 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("limits", limits(of_a, of_b)),
         ("bounds", bounds(of_a, of_b)),
         ("tools", tools(a, b)),
-        ("web", differ("web", &of_a.web, &of_b.web)),
+        ("web", web(&of_a.web, &of_b.web)),
         ("agent", differ("agent", &a.condition.agent, &b.condition.agent)),
         ("model", differ("model", &model(a), &model(b))),
         ("settings", settings(a, b)),
+        ("tool-model", tool_model(a, b)),
+        ("browser", differ("how pages are offered", browser(a), browser(b))),
         ("tasks", only("tasks", &of_a.plan.tasks, &of_b.plan.tasks)),
         ("variants", only("variants", &variants(of_a), &variants(of_b))),
         ("k", differ("trials a task", &of_a.plan.k, &of_b.plan.k)),
@@ -228,6 +231,23 @@ fn model(side: &Pinned<'_>) -> String {
     side.condition.model.as_ref().map_or_else(|| "none".to_owned(), |model| model.name.clone())
 }
 
+/// Who answers tools, and whether it sees pictures.
+fn tool_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
+    let name = |side: &Pinned<'_>| {
+        side.condition.tool_model.as_ref().map_or_else(|| model(side), |model| model.name.clone())
+    };
+    let own = |side: &Pinned<'_>| side.condition.tool_model.is_none();
+    let pictures = |side: &Pinned<'_>| if side.condition.text_only { "no" } else { "yes" };
+    // That the agents' own models differ is said already.
+    let both_own = own(a) && own(b);
+    let named = if both_own { Vec::new() } else { differ("model of tools", &name(a), &name(b)) };
+    [named, differ("pictures for the model of tools", pictures(a), pictures(b))].concat()
+}
+
+fn browser<'a>(side: &Pinned<'a>) -> &'a str {
+    side.condition.browser.map_or("as tasks say", BrowserMode::name)
+}
+
 /// Settings of the models, where both sides have one.
 fn settings(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
     let (Some(a), Some(b)) = (&a.condition.model, &b.condition.model) else { return Vec::new() };
@@ -256,6 +276,23 @@ fn only(what: &str, a: &[String], b: &[String]) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Says in which web each side was, where that is not the same one.
+fn web(a: &WebConfig, b: &WebConfig) -> Vec<String> {
+    let digest = |web: &WebConfig| web.recording.as_ref().map(|it| it.digest.clone());
+    let map = |web: &WebConfig| {
+        let entries: Vec<String> =
+            web.map.iter().map(|(host, to)| format!("{host}={to}")).collect();
+        if entries.is_empty() { "none".to_owned() } else { entries.join(" ") }
+    };
+    [
+        differ("web", a.kind.name(), b.kind.name()),
+        differ_option("recording of the web", digest(a).as_ref(), digest(b).as_ref()),
+        differ("hosts sent elsewhere", &map(a), &map(b)),
+        differ("through a proxy", &a.proxy, &b.proxy),
+    ]
+    .concat()
 }
 
 fn seed(a: &RunConfig, b: &RunConfig) -> Vec<String> {

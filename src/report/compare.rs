@@ -99,6 +99,14 @@ fn heading(comparison: &Comparison, page: Page) -> String {
     if !parts.is_empty() {
         out.push_str(&page.entry("both", &parts));
     }
+    let (of_a, of_b) = (label.web_lines(), comparison.b.label.web_lines());
+    let sides =
+        if of_a == of_b { vec![("web", of_a)] } else { vec![("web A", of_a), ("web B", of_b)] };
+    for (name, lines) in sides {
+        for (index, line) in lines.into_iter().enumerate() {
+            out.push_str(&page.entry(if index == 0 { name } else { "" }, &[line]));
+        }
+    }
     if comparison.same_run && !differs("condition") {
         out.push_str(&page.entry("note", &["A and B are the same run".to_owned()]));
     }

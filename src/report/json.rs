@@ -58,6 +58,15 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
     }
+    if !label.tool_models.is_empty() {
+        report["label"]["tool_models"] = json!(label.tool_models);
+    }
+    if !label.web_notes.is_empty() {
+        report["label"]["web_notes"] = json!(label.web_notes);
+    }
+    if let Some(misses) = label.web_misses {
+        report["label"]["web_misses"] = json!(misses);
+    }
     if view.mixes_variants() {
         report["label"]["several_variants"] = json!(POOLED);
     }

@@ -44,13 +44,18 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
 fn heading(view: &RunView, page: Page) -> String {
     let label = &view.label;
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
+    let tools: std::collections::BTreeSet<&str> =
+        label.tool_models.values().map(String::as_str).collect();
+    let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
+    let tools = if tools.is_empty() { tools } else { format!(" · tools ask {tools}") };
     let replayed = if label.cassette.is_some() { " · models replayed" } else { "" };
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
     // Room for the rest of what is said about variants.
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
-    let agent = format!("agent {}{model} · judge {}{replayed}", label.agent, label.judge_line());
+    let agent =
+        format!("agent {}{model}{tools} · judge {}{replayed}", label.agent, label.judge_line());
     let agent = one_line(&agent, 200);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",
@@ -94,6 +99,9 @@ fn label(view: &RunView, sheet: &Sheet<'_>, page: Page) -> String {
         .collect();
     if !outcomes.is_empty() {
         out.push_str(&page.entry("attempts", &outcomes));
+    }
+    for (index, line) in view.label.web_lines().into_iter().enumerate() {
+        out.push_str(&page.entry(if index == 0 { "web" } else { "" }, &[line]));
     }
     if !view.damaged.is_empty() {
         let count = counted(view.damaged.len() as u64, "stored file");

@@ -53,13 +53,15 @@ pub fn transcript(
     resolve: &Resolve<'_>,
     options: &TranscriptOptions,
 ) -> String {
-    let mut page = Page { out: String::new(), resolve, options, round: 0 };
+    let mut page = Page { out: String::new(), resolve, options, round: 0, asked: Vec::new() };
     // Calls made from executed code stand before the call that made them, and are shown in it.
     let mut children: Vec<&CallRecord> = Vec::new();
     for record in records {
         match record {
             Record::Attempt(attempt) => page.attempt(attempt),
             Record::Message(message) => page.message(message),
+            // So do exchanges of tools with models.
+            Record::Model(model) if model.call.is_some() => page.asked.push(model),
             Record::Model(model) => page.model(model),
             Record::Call(call) if call.ingress.contains('.') => children.push(call),
             Record::Call(call) => {
@@ -72,6 +74,9 @@ pub fn transcript(
     }
     for orphan in children {
         page.call(orphan, &[], 1);
+    }
+    for orphan in std::mem::take(&mut page.asked) {
+        page.model(orphan);
     }
     if !matches!(records.last(), Some(Record::Outcome(_))) {
         page.out.push_str("\n(the transcript ends here: the attempt was killed or still runs)\n");
@@ -86,6 +91,8 @@ struct Page<'a> {
     resolve: &'a Resolve<'a>,
     options: &'a TranscriptOptions,
     round: u32,
+    /// Exchanges of tools with models whose call is not shown yet.
+    asked: Vec<&'a ModelRecord>,
 }
 
 impl Page<'_> {
@@ -146,7 +153,9 @@ impl Page<'_> {
         for peculiar in &model.peculiar {
             let _ = write!(note, " · {peculiar}");
         }
-        let who = if agent { "model".to_owned() } else { format!("model, for {}", model.role) };
+        let purpose = model.purpose.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        let who = format!("model, for {}{purpose}", model.role);
+        let who = if agent { "model".to_owned() } else { who };
         self.line(&format!("{margin}{}", one_line(&format!("{who} · {note}"), 300)));
         if self.options.times {
             for retry in &model.t.retries {
@@ -216,9 +225,7 @@ impl Page<'_> {
             let line = format!("web {} {} → {answer}", access.method, access.url);
             self.line(&format!("{inner}{}", one_line(&line, self.options.wide)));
         }
-        for note in &call.notes {
-            self.line(&format!("{inner}note {}", one_line(&note.to_string(), self.options.wide)));
-        }
+        self.notes(call, &inner);
         let mark = match &call.error {
             Some(kind) => {
                 self.line(&format!("{inner}error: {}", one_line(kind, 80)));
@@ -230,6 +237,41 @@ impl Page<'_> {
         self.block(&format!("{inner}{mark}"), &result, self.options.lines);
         if let Some(full) = &call.full {
             self.line(&format!("{inner}full text in {}", one_line(full, 200)));
+        }
+    }
+
+    /// Writes what was noted of a call and what it asked models, round by round where it
+    /// browsed.
+    fn notes(&mut self, call: &CallRecord, margin: &str) {
+        let mine = |asked: &&ModelRecord| asked.call.as_ref() == Some(&call.ingress);
+        let (asked, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.asked).into_iter().partition(mine);
+        self.asked = others;
+        for exchange in &asked {
+            self.model(exchange);
+        }
+        for note in &call.notes {
+            if let Some(round) = note["round"].as_u64() {
+                self.browsed(round, note, margin);
+                continue;
+            }
+            let note = note["note"].as_str().map_or_else(|| note.to_string(), str::to_owned);
+            let line = one_line(&note, self.options.wide);
+            self.line(&format!("{margin}note {line}"));
+        }
+    }
+
+    /// Writes one round of a navigator.
+    fn browsed(&mut self, round: u64, note: &Value, margin: &str) {
+        let part = |name: &str| note[name].as_str().unwrap_or_default();
+        let action = if part("action").is_empty() { "no action" } else { part("action") };
+        let line = format!("({round}) {action} at {}", part("url"));
+        self.line(&format!("{margin}{}", one_line(&line, self.options.wide)));
+        for (name, mark) in [("saw", "saw"), ("then", "then")] {
+            if !part(name).is_empty() {
+                let line = one_line(&format!("{mark}: {}", part(name)), self.options.wide);
+                self.line(&format!("{margin}    {line}"));
+            }
         }
     }
 

@@ -84,18 +84,26 @@ fn agent_bill(view: &RunView, trial: &TrialView, prices: &Prices) -> Bill {
     let mut bill = Bill::default();
     if let Some(model) = view.label.models.get(&trial.id.condition) {
         for attempt in &trial.attempts {
-            charge(&mut bill, attempt, model, prices);
+            charge(&mut bill, attempt, (model, tools_of(view, trial, model)), prices);
         }
     }
     bill
 }
 
-fn charge(bill: &mut Bill, attempt: &AttemptView, model: &str, prices: &Prices) {
+/// Returns the name of the model that answered a trial's tools.
+fn tools_of<'a>(view: &'a RunView, trial: &TrialView, model: &'a str) -> &'a str {
+    view.label.tool_models.get(&trial.id.condition).map_or(model, String::as_str)
+}
+
+/// Charges what an attempt used of the agent's model and of the one that answered tools.
+fn charge(bill: &mut Bill, attempt: &AttemptView, (model, tools): (&str, &str), prices: &Prices) {
     if !attempt.closed {
         bill.unfinished += 1;
         return;
     }
-    bill.charge(prices, model, attempt.usage, attempt.had_reply(), 1);
+    let own = attempt.usage.without(attempt.tool_usage);
+    bill.charge(prices, model, own, attempt.had_reply(), 1);
+    bill.charge(prices, tools, attempt.tool_usage, false, 1);
 }
 
 impl AttemptView {
@@ -294,7 +302,7 @@ fn bin_cost(view: &RunView, trials: &[&TrialView], bin: &Rounds, prices: &Prices
         let model = view.label.models.get(&trial.id.condition)?;
         let inside = attempt.rounds >= bin.from && bin.to.is_none_or(|to| attempt.rounds <= to);
         if inside {
-            charge(&mut bill, attempt, model, prices);
+            charge(&mut bill, attempt, (model, tools_of(view, trial, model)), prices);
         }
     }
     Some(bill.amount()? / f64::from(bin.judged.max(1)))
@@ -377,7 +385,7 @@ pub(super) fn points(view: &RunView, prices: Option<&Prices>) -> Value {
         let model = view.label.models.get(&trial.id.condition);
         let cost = prices.zip(model).and_then(|(prices, model)| {
             let mut bill = Bill::default();
-            charge(&mut bill, last, model, prices);
+            charge(&mut bill, last, (model, tools_of(view, trial, model)), prices);
             bill.amount().filter(|_| last.closed)
         });
         Some(json!({

@@ -38,6 +38,8 @@ pub struct RunLabel {
     pub model: Option<String>,
     /// Name of the model by condition, where there is one.
     pub models: BTreeMap<String, String>,
+    /// Name of the model that answers tools by condition, where it is not the agent's.
+    pub tool_models: BTreeMap<String, String>,
     /// Name of the judge; `exact` is the one without a model.
     pub judge: String,
     /// Whether that is another judge than the one that the run was started with, which is
@@ -49,6 +51,10 @@ pub struct RunLabel {
     pub seed: u64,
     /// `hermetic`, `live` or `replay`.
     pub web: String,
+    /// What must be said of it.
+    pub web_notes: Vec<String>,
+    /// Requests that the recording did not have; none where no recording is replayed.
+    pub web_misses: Option<u64>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
 }
@@ -123,6 +129,8 @@ pub struct AttemptView {
     pub calls: u32,
     /// Tokens.
     pub usage: Usage,
+    /// Those of them that tools used.
+    pub tool_usage: Usage,
     /// Working time in milliseconds.
     pub working_ms: u64,
     /// The part of it that went into waiting for the model.
@@ -184,6 +192,16 @@ impl TrialView {
 }
 
 impl RunLabel {
+    /// Returns what must be said of the network, a line each.
+    pub(super) fn web_lines(&self) -> Vec<String> {
+        let mut lines = self.web_notes.clone();
+        if let Some(misses) = self.web_misses {
+            let requests = super::figures::counted(misses, "request");
+            lines.push(format!("{requests} not in the recording"));
+        }
+        lines.iter().map(|line| super::sanitize::one_line(line, 200)).collect()
+    }
+
     /// Returns what the judge means for the score.
     pub(super) fn judge_line(&self) -> String {
         if self.judge == crate::judge::exact::NAME {

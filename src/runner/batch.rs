@@ -212,6 +212,8 @@ impl Shared {
                 rounds: 0,
                 calls: 0,
                 usage: crate::record::Usage::default(),
+                tool_usage: crate::record::Usage::default(),
+                web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
                 t: Times::default(),

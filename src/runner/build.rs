@@ -6,18 +6,20 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
-use wildgym_sandbox::web::{Hermetic, HermeticError, Web};
+use wildgym_sandbox::browser::Browser;
+use wildgym_sandbox::web::HermeticError;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
 use wildgym_sandbox::{Clock, Host, Sandbox};
-use wildgym_tasks::environment::WebKind;
+use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
-use wildgym_toolbox::{Bounds, Catalog, Interceptor, Toolbox, schema};
+use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 
 use crate::agent::Request;
 use crate::record::TrialId;
-use crate::store::BoundsConfig;
+use crate::store::RunConfig;
 
+use super::network::{Network, View};
 use super::plan::seed_of;
 
 /// Why a sandbox could not be made.
@@ -53,18 +55,39 @@ pub struct Gym {
     pub host: Arc<Host>,
     /// The suite.
     pub suite: Arc<Suite>,
-    /// The tools.
+    /// All tools.
     pub catalog: Arc<Catalog>,
     /// Their schemas in `OpenAI` form.
     pub schemas: Arc<Vec<Value>>,
+    /// What of them is offered where pages are offered by `browse_url`.
+    delegated: Offer,
+    /// What of them is offered where pages are offered by page actions.
+    direct: Offer,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
-    hermetic: Option<Arc<Hermetic>>,
+    /// The network that trials see.
+    pub network: Network,
 }
 
 impl std::fmt::Debug for Gym {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Gym").field("suite", &self.suite.meta.name).finish_non_exhaustive()
+    }
+}
+
+/// The tools that agents are offered.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// The tools.
+    pub catalog: Arc<Catalog>,
+    /// Their schemas in `OpenAI` form.
+    pub schemas: Arc<Vec<Value>>,
+}
+
+impl Offer {
+    fn of(catalog: Arc<Catalog>) -> Self {
+        let schemas = Arc::new(catalog.iter().map(schema::openai).collect());
+        Self { catalog, schemas }
     }
 }
 
@@ -80,7 +103,7 @@ pub struct Built {
 }
 
 impl Gym {
-    /// Opens a suite: its sites and their search index, kept below `cache`.
+    /// Opens a suite over its own sites; their search index is kept below `cache`.
     pub fn open(
         host: Arc<Host>,
         suite: Arc<Suite>,
@@ -88,13 +111,40 @@ impl Gym {
         interceptors: Vec<Arc<dyn Interceptor>>,
         cache: &Utf8Path,
     ) -> Result<Self, BuildError> {
-        let hermetic = if suite.sites.is_empty() {
-            None
-        } else {
-            Some(Arc::new(Hermetic::open(&suite.sites, cache)?))
-        };
-        let schemas = Arc::new(catalog.iter().map(schema::openai).collect::<Vec<_>>());
-        Ok(Self { host, suite, catalog, schemas, interceptors, hermetic })
+        let network = Network::hermetic(&suite, cache)?;
+        Ok(Self::over(network, host, suite, catalog, interceptors))
+    }
+
+    /// Opens a suite over some network.
+    #[must_use]
+    pub fn over(
+        network: Network,
+        host: Arc<Host>,
+        suite: Arc<Suite>,
+        catalog: Arc<Catalog>,
+        interceptors: Vec<Arc<dyn Interceptor>>,
+    ) -> Self {
+        let delegated = Offer::of(Arc::new(catalog.offered(BrowserMode::Delegated)));
+        let direct = Offer::of(Arc::new(catalog.offered(BrowserMode::Direct)));
+        let Offer { catalog, schemas } = Offer::of(catalog);
+        Self { host, suite, catalog, schemas, delegated, direct, interceptors, network }
+    }
+
+    /// Returns how pages are offered at a task: as `browser` says, which is the condition's
+    /// word, else as the task does.
+    #[must_use]
+    pub fn mode(&self, task: &str, browser: Option<BrowserMode>) -> BrowserMode {
+        let own = || self.suite.tasks.get(task).and_then(|task| task.meta.environment.browser);
+        browser.or_else(own).unwrap_or_default()
+    }
+
+    /// Returns the tools that agents are offered.
+    #[must_use]
+    pub fn offer(&self, mode: BrowserMode) -> &Offer {
+        match mode {
+            BrowserMode::Delegated => &self.delegated,
+            BrowserMode::Direct => &self.direct,
+        }
     }
 
     /// Returns the task of a trial.
@@ -102,12 +152,14 @@ impl Gym {
         self.suite.tasks.get(id).ok_or_else(|| BuildError::NoTask(id.to_owned()))
     }
 
-    /// Makes the sandbox of a trial, with its attachments in place.
+    /// Makes the sandbox of a trial, with its attachments in place. `mode` is how
+    /// pages are offered, and `ask` answers the questions of tools.
     pub fn build(
         &self,
         trial: &TrialId,
-        run_seed: u64,
-        bounds: &BoundsConfig,
+        config: &RunConfig,
+        mode: BrowserMode,
+        ask: Option<Arc<dyn Ask>>,
     ) -> Result<Built, BuildError> {
         let task = self.task(&trial.task)?;
         let given = task.given(&trial.variant).map_err(|error| BuildError::Variant {
@@ -115,39 +167,38 @@ impl Gym {
             variant: trial.variant.clone(),
             reason: error.to_string(),
         })?;
-        let workspace = Workspace::create(&self.host.scratch, Quota::default());
+        let workspace = Arc::new(Workspace::create(&self.host.scratch, Quota::default()));
         fill(&workspace, &given.files)?;
+        let View { web, now } = self.network.view(task, &trial.to_string());
+        let browser = web.as_ref().map(|web| {
+            let browsers = self.host.browsers.clone();
+            Browser::new(browsers, web.clone(), Arc::clone(&workspace), self.network.is_timeless())
+        });
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),
             workspace,
-            web: self.web(task),
-            clock: Clock::starting_at(task.meta.now),
-            seed: seed_of(run_seed, trial),
+            web,
+            browser,
+            clock: Clock::starting_at(now),
+            seed: seed_of(config.plan.seed, trial),
         });
         let work = Arc::new(WorkClock::default());
-        let toolbox = Arc::new(Toolbox::new(
+        let bounds = &config.bounds;
+        let offer = self.offer(mode);
+        let toolbox = Toolbox::new(
             sandbox,
-            Arc::clone(&self.catalog),
+            Arc::clone(&offer.catalog),
             self.interceptors.clone(),
             Bounds { time: Duration::from_secs(bounds.seconds), text: bounds.bytes },
             Arc::clone(&work),
-        ));
+        );
+        let toolbox = Arc::new(toolbox.answered_by(ask));
         let request = Request {
             instruction: given.instruction,
             attachments: given.files.keys().map(ToString::to_string).collect(),
             language: task.meta.language,
         };
         Ok(Built { request, toolbox, work })
-    }
-
-    /// Returns the network that a task grants.
-    fn web(&self, task: &Task) -> Option<Web> {
-        match task.meta.environment.web? {
-            WebKind::Hermetic => self
-                .hermetic
-                .as_ref()
-                .map(|web| Web::hermetic(Arc::clone(web), task.meta.blocked_hosts.clone())),
-        }
     }
 }
 

@@ -1,7 +1,11 @@
 //! One attempt, from its first record to its last.
 
+use std::sync::Arc;
+
 use wildgym_sandbox::Workspace;
+use wildgym_sandbox::web::Web;
 use wildgym_tasks::task::Limits;
+use wildgym_toolbox::Ask;
 
 use super::build::{Built, Gym};
 use super::event::Stop;
@@ -38,7 +42,11 @@ pub async fn execute(
     stop: &mut Stop,
 ) -> Result<OutcomeRecord, StoreError> {
     let mut transcript = store.transcript(&attempt.trial, attempt.attempt)?;
-    let built = match gym.build(&attempt.trial, config.plan.seed, &config.bounds) {
+    let answers = agent.answers();
+    let ask = answers.clone().map(|answers| answers as Arc<dyn Ask>);
+    let browser = config.conditions.get(&attempt.trial.condition).and_then(|one| one.browser);
+    let mode = gym.mode(&attempt.trial.task, browser);
+    let built = match gym.build(&attempt.trial, config, mode, ask) {
         Ok(built) => built,
         Err(error) => {
             let end = OutcomeRecord {
@@ -48,6 +56,8 @@ pub async fn execute(
                 rounds: 0,
                 calls: 0,
                 usage: crate::record::Usage::default(),
+                tool_usage: crate::record::Usage::default(),
+                web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
                 t: Times { at_ms: transcript.at_ms(), ..Times::default() },
@@ -56,10 +66,11 @@ pub async fn execute(
             return Ok(end);
         }
     };
-    transcript.append(&Record::Attempt(first(gym, attempt, &built)))?;
+    transcript.append(&Record::Attempt(first(attempt, &built)))?;
     let Built { request, toolbox, work } = built;
     let limits = limits(gym, config, &attempt.trial);
-    let mut episode = Episode::new(request, toolbox, limits, work.work(), transcript);
+    let episode = Episode::new(request, toolbox, limits, work.work(), transcript);
+    let mut episode = episode.answered_by(answers);
     let time = limits.seconds.map(std::time::Duration::from_secs);
     let ended = tokio::select! {
         biased;
@@ -71,10 +82,18 @@ pub async fn execute(
         })),
     };
     let took = work.elapsed();
+    // What could not be recorded never happened, as far as a replay goes.
+    let ended = match gym.network.failure() {
+        Some(detail) => Some(Err(Broken { lost: Lost::Harness, detail })),
+        None => ended,
+    };
     let ending = match ended {
         Some(Ok(ending)) => ending,
-        Some(Err(broken)) => Ending::without(Outcome::Lost(broken.lost), broken.detail),
-        None => Ending::without(Outcome::Limit(Limit::Time), episode.doing.clone()),
+        Some(Err(broken)) if !episode.cut => {
+            Ending::without(Outcome::Lost(broken.lost), broken.detail)
+        }
+        // In a replay no time passes, so the limit is reached where it was reached.
+        Some(Err(_)) | None => Ending::without(Outcome::Limit(Limit::Time), episode.doing.clone()),
     };
     close(&mut episode, ending, took)
 }
@@ -97,7 +116,7 @@ fn limits(gym: &Gym, config: &RunConfig, trial: &TrialId) -> Limits {
     }
 }
 
-fn first(gym: &Gym, attempt: &Attempt, built: &Built) -> AttemptRecord {
+fn first(attempt: &Attempt, built: &Built) -> AttemptRecord {
     let sandbox = built.toolbox.sandbox();
     let since_epoch = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     AttemptRecord {
@@ -106,7 +125,7 @@ fn first(gym: &Gym, attempt: &Attempt, built: &Built) -> AttemptRecord {
         attempt: attempt.attempt,
         seed: sandbox.seed.to_string(),
         now: sandbox.clock.now(),
-        tools: gym.catalog.iter().map(|entry| entry.tool.name().to_owned()).collect(),
+        tools: built.toolbox.catalog().names(),
         t: Times {
             at_ms: u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX),
             ..Times::default()
@@ -121,6 +140,8 @@ fn close(
     took: std::time::Duration,
 ) -> Result<OutcomeRecord, StoreError> {
     let toolbox = episode.toolbox.clone();
+    episode.keep_asked(None)?;
+    let tool_usage = episode.tool_usage;
     let (rounds, calls, usage) = (episode.rounds, episode.calls, episode.usage);
     let spent = episode.spent(took);
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -135,6 +156,8 @@ fn close(
         rounds,
         calls,
         usage,
+        tool_usage,
+        web_misses: toolbox.sandbox().web.as_ref().map_or(0, Web::misses),
         clock: toolbox.sandbox().clock.now(),
         files,
         t: Times { at_ms: transcript.at_ms(), took_ms, model_ms, tools_ms, ..Times::default() },

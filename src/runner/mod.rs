@@ -10,11 +10,13 @@ mod build;
 mod event;
 mod execute;
 mod judging;
+mod network;
 mod plan;
 
 pub use batch::{Batch, MakeAgent, Summary, run};
-pub use build::{BuildError, Gym};
+pub use build::{BuildError, Gym, Offer};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};
+pub use network::Network;
 pub use plan::{Trials, seed_of, variants};

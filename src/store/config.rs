@@ -8,11 +8,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::task::{Limits, Milestone};
 use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 
-use super::{Blobs, StoreError};
+use super::{Blobs, StoreError, WebConfig};
 use crate::record::FORMAT;
 
 /// Most trials that a run may plan: what lists them all must have room for them.
@@ -43,7 +44,7 @@ pub struct RunConfig {
     /// Who judges.
     pub judge: JudgeConfig,
     /// The network that trials see.
-    pub web: String,
+    pub web: WebConfig,
     /// The cassette that replies of models come from; none where models are asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cassette: Option<CassetteRef>,
@@ -134,6 +135,30 @@ pub struct Condition {
     /// Its model, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,
+    /// The model that answers the questions of tools; none where the agent's own does, or
+    /// nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_model: Option<ModelConfig>,
+    /// Whether the model that answers tools is sent no pictures.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text_only: bool,
+    /// How pages are offered; none where each task says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<BrowserMode>,
+}
+
+impl Condition {
+    /// Returns an agent without a model.
+    #[must_use]
+    pub fn of(agent: &str) -> Self {
+        let agent = agent.to_owned();
+        Self { agent, model: None, tool_model: None, text_only: false, browser: None }
+    }
+
+    /// Returns the models that are asked.
+    pub fn models(&self) -> impl Iterator<Item = &ModelConfig> {
+        self.model.iter().chain(&self.tool_model)
+    }
 }
 
 /// A model and its settings.

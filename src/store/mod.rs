@@ -24,6 +24,7 @@ mod lines;
 mod lock;
 mod transcript;
 mod verdicts;
+mod web;
 
 use std::io;
 
@@ -40,6 +41,7 @@ pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
 pub use transcript::Transcript;
 pub use verdicts::{LastVerdicts, Verdicts};
+pub use web::{RecordingRef, WebConfig, WebName};
 
 /// Why a run cannot be read or written.
 #[derive(Debug, thiserror::Error)]

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::environment::{ArticleMeta, SiteMeta};
+use crate::environment::{ArticleMeta, RevisionMeta, SiteMeta};
 use crate::solution::Solution;
 use crate::suite::SuiteMeta;
 use crate::task::{OverlayMeta, TaskMeta};
@@ -27,8 +27,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("solution.toml", of::<Solution>()),
         ("site.toml", of::<SiteMeta>()),
         ("article.md", of::<ArticleMeta>()),
-        ("world.toml", of::<WorldMeta>()),
-        ("operations.toml", of::<OperationsFile>()),
+        ("revision.md", of::<RevisionMeta>()),
     ]
 }
 

@@ -41,4 +41,33 @@ pub struct SuiteMeta {
     /// One line for listings.
     #[schemars(extend("format" = "line"))]
     pub description: String,
+    /// What the suite says of the network.
+    #[serde(default, skip_serializing_if = "SuiteWeb::is_empty")]
+    pub web: SuiteWeb,
+}
+
+/// `[web]` of `suite.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteWeb {
+    /// The open internet.
+    #[serde(default)]
+    pub live: SuiteLive,
+}
+
+/// `[web.live]` of `suite.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteLive {
+    /// Hosts (`*` for all) that are sent to an address such as `http://127.0.0.1:8080`, for
+    /// tests; a live run accepts it with `--allow-private` alone.
+    #[serde(default)]
+    pub map: BTreeMap<String, String>,
+}
+
+impl SuiteWeb {
+    /// Returns whether nothing is said.
+    fn is_empty(&self) -> bool {
+        self.live.map.is_empty()
+    }
 }

@@ -76,9 +76,11 @@ pub struct TaskMeta {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("items" = {"type": "string", "format": "host"}))]
     pub discovery_hosts: Vec<String>,
-    /// Hosts that the trial may not reach, such as those that publish the answer.
+    /// What the trial may not reach, such as pages that publish the answer: hosts with their
+    /// subdomains (`example.org`), paths with what lies below (`example.org/answers`), and
+    /// patterns, in which `*` stands for any text (`example.org/*/answer.html`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("items" = {"type": "string", "format": "host"}))]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
     pub blocked_hosts: Vec<String>,
 }
 

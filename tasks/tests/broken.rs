@@ -43,6 +43,32 @@ const SOUND: [(&str, &str); 13] = [
     ("sites/b.example/site.toml", "title = \"B\"\nlanguage = \"zh\"\nkind = \"encyclopedia\"\n"),
 ];
 
+/// A site that computes; it is sound as it stands.
+const COMPUTED: [(&str, &str); 5] = [
+    (
+        "sites/routes.example/site.toml",
+        "title = \"C\"\nlanguage = \"en\"\nerror_page = \"error.html\"\nrobots = [\"/x\"]\n\
+         [tables]\nrows = \"rows.csv\"\n[[cookie]]\nname = \"cart\"\n[login]\npath = \"/login\"\n\
+         template = \"login.html\"\nprotected = [\"/one/*\"]\n[[login.user]]\nname = \"ann\"\n\
+         password = \"p\"\ndata = { card = \"K\" }\n[[route]]\npath = \"/one/{id}\"\n\
+         template = \"one.html\"\ndelay = 1.5\n[route.row]\ntable = \"rows\"\ncolumn = \"id\"\n\
+         [[route]]\npath = \"/all\"\njson = { n = \"{{ list.total }}\" }\nexamples = [\"/all?q=a\"]\n\
+         [[route.query]]\nname = \"q\"\n[route.list]\ntable = \"rows\"\nsort = [\"-id\"]\n\
+         [[route.list.filter]]\nparameter = \"q\"\ncolumns = [\"port\"]\n[[route]]\npath = \"/send\"\n\
+         methods = [\"POST\"]\nredirect = \"/all?q={{ form.port|urlencode }}\"\n\
+         set_cookies = { cart = \"{{ form.port }}\" }\n[[route.form]]\nname = \"port\"\n\
+         pattern = \"[a-z]+\"\nexample = \"lund\"\n[[route.form]]\nname = \"seats\"\ntype = \"number\"\n\
+         min = 1\nmax = 8\n",
+    ),
+    ("sites/routes.example/rows.csv", "id,port\n1,lund\n"),
+    ("sites/routes.example/templates/error.html", "{{ title }}: {{ message }}"),
+    ("sites/routes.example/templates/login.html", "{{ failed }} {{ next }}"),
+    (
+        "sites/routes.example/templates/one.html",
+        "<title>{{ row.port }}</title>\n{{ path.id }} {{ user.card }}",
+    ),
+];
+
 const ARTICLE: (&str, &str) =
     ("sites/b.example/articles/x.md", "+++\ntitle = \"X\"\ndate = \"2025-01-01\"\n+++\n\nText.\n");
 
@@ -55,7 +81,7 @@ fn put(root: &Utf8Path, path: &str, content: &[u8]) {
 fn sound() -> (TempDir, Utf8PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
-    for (path, content) in SOUND.iter().chain([&ARTICLE]) {
+    for (path, content) in SOUND.iter().chain([&ARTICLE]).chain(&COMPUTED) {
         put(&root, path, content.as_bytes());
     }
     put(&root, "sites/b.example/pages/index.html", b"b");
@@ -79,7 +105,11 @@ use Change::{Drop, Put, Swap};
 
 const TASK: &str = "tasks/ds-x/task.toml";
 const SOLUTION: &str = "tasks/ds-x/reference/solution.toml";
+/// The tool of the solution's first call.
+const SCRAPE: &str = "tool = \"scrape\"\n";
 const SITE: &str = "sites/a.example/site.toml";
+const ROUTES: &str = "sites/routes.example/site.toml";
+const PAGE: &str = "sites/routes.example/templates/one.html";
 const BIAS: &str = "tasks/ds-x/ideal/bias/overlay.toml";
 
 fn apply(root: &Utf8Path, change: &Change) {
@@ -287,12 +317,263 @@ const ROWS: &[(Change, &str)] = &[
         "sites/b.example/articles/x.md:3: date: expected a date, such as \"2026-03-01\", found \"2025\"",
     ),
     (
+        Put("sites/b.example/articles/x.history/1.md", "+++\ndate = \"2025-01-01\"\n+++\nOld.\n"),
+        "sites/b.example/articles/x.history/1.md:2: date: `2025-01-01` is not before `2025-01-01`, the day of the article itself",
+    ),
+    (
+        Put("sites/b.example/articles/y.history/1.md", "+++\ndate = \"2024-01-01\"\n+++\nOld.\n"),
+        "sites/b.example/articles/y.history/1.md: no article `sites/b.example/articles/y.md` had this revision of 2024-01-01",
+    ),
+    (
+        Put(
+            "sites/b.example/articles/x.history/1.md",
+            "+++\ndate = \"2024-01-01\"\ntitle = \"X\"\n+++\nOld.\n",
+        ),
+        "sites/b.example/articles/x.history/1.md:3: title: unknown field; expected one of `date`, `user`, `comment`",
+    ),
+    (
+        Swap(
+            "sites/b.example/articles/x.md",
+            "\"2025-01-01\"\n",
+            "\"2025-01-01\"\n[languages]\nen = \"Y\"\n",
+        ),
+        "sites/b.example/articles/x.md: languages.en: no encyclopedia in `en` has `Y`",
+    ),
+    (
+        Swap(
+            "sites/b.example/articles/x.md",
+            "\"2025-01-01\"\n",
+            "\"2025-01-01\"\n[languages]\nzh = \"X\"\n",
+        ),
+        "sites/b.example/articles/x.md: languages.zh: that is the language of the article",
+    ),
+    (
         Swap(SOLUTION, "sum|number", "sum|nummber"),
         "tasks/ds-x/reference/solution.toml:14: answer.expression: filter `nummber`: unknown filter; did you mean `number`?",
     ),
     (
         Swap(SOLUTION, "page|length", "page|regex('[0-9')|length"),
         "tasks/ds-x/reference/solution.toml:12: round[1].call[0].arguments.n: `[0-9` is no regular expression: unclosed character class",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"scrape\"\nnavigate = [{ click = \"a\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate: belongs to `browse_url` only",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\n"),
+        "tasks/ds-x/reference/solution.toml:3: round[0].call[0].navigate: missing; expected what to do on the pages, step by step",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\nnavigate = []\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate: expected an array that is not empty, found an empty array",
+    ),
+    (
+        Swap(
+            SOLUTION,
+            SCRAPE,
+            "tool = \"browse_url\"\nnavigate = [{ clik = \"a\", read = \"page\" }]\n",
+        ),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].clik: unknown field; did you mean `click`?",
+    ),
+    (
+        Swap(
+            SOLUTION,
+            SCRAPE,
+            "tool = \"browse_url\"\nnavigate = [{ click = \"a\", hover = \"a\" }]\n",
+        ),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0]: expected exactly one of `fill`, `click`, `hover`, `download`, `find`, `visit`, `ask`, `back`, `blank`, `scroll`, `read`",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\nnavigate = [{ fill = \"a\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].text: missing; expected what to put in, or \"\"",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\nnavigate = [{ back = false }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].back: expected true, found false",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\nnavigate = [{ scroll = \"left\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].scroll: expected one of `top`, `bottom`, `up`, `down`, found \"left\"",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\nnavigate = [{ click = \"a\", nth = 0 }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].nth: expected a whole number ≥ 1, found 0",
+    ),
+    (
+        Swap(SOLUTION, SCRAPE, "tool = \"browse_url\"\nnavigate = [{ find = \"{{ sum }}\" }]\n"),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].find: `sum` is no earlier call; results are known after their round",
+    ),
+    (
+        Swap(
+            SOLUTION,
+            SCRAPE,
+            "tool = \"browse_url\"\nnavigate = [{ fill = \"a\", text = \"1,482.50\" }]\n",
+        ),
+        "tasks/ds-x/reference/solution.toml:6: round[0].call[0].navigate[0].text: holds the answer (\"1,482.50\"); compute it from results",
+    ),
+    (
+        Swap(ROUTES, "/one/{id}", "/one/{id"),
+        "sites/routes.example/site.toml:18: route[0].path: `{` without `}`",
+    ),
+    (
+        Swap(ROUTES, "/one/{id}", "/one/{id*}/x"),
+        "sites/routes.example/site.toml:18: route[0].path: `{id*}` takes all the rest; it must be the last part",
+    ),
+    (
+        Swap(ROUTES, "/all\"", "/login\""),
+        "sites/routes.example/site.toml:25: route[1].path: `/login` belongs to the login already",
+    ),
+    (
+        Put("sites/routes.example/pages/all.html", "x"),
+        "sites/routes.example/site.toml:25: route[1].path: `/all` is a page already; a route with `POST` may stand beside it",
+    ),
+    (
+        Swap(ROUTES, "template = \"one.html\"", "template = \"on.html\""),
+        "sites/routes.example/site.toml:19: route[0].template: `on.html`: unknown template below `templates/`; did you mean `one.html`?",
+    ),
+    (
+        Swap(ROUTES, "template = \"one.html\"", ""),
+        "sites/routes.example/site.toml:17: route[0]: expected exactly one of `template`, `redirect`, `json`, `download`, `text`",
+    ),
+    (
+        Swap(ROUTES, "delay = 1.5", "delay = 90"),
+        "sites/routes.example/site.toml:20: route[0].delay: expected 0 to 60 seconds, found 90",
+    ),
+    (
+        Swap(ROUTES, "delay = 1.5", "status = 99"),
+        "sites/routes.example/site.toml:20: route[0].status: expected a whole number from 200 to 599, found 99",
+    ),
+    (
+        Swap(ROUTES, "delay = 1.5", "status = 304"),
+        "sites/routes.example/site.toml:20: route[0].status: 304 is a status of redirects; use `redirect`",
+    ),
+    (
+        Swap(ROUTES, "delay = 1.5", "headers = { date = \"x\" }"),
+        "sites/routes.example/site.toml:20: route[0].headers.date: `date` cannot be set here; it follows from the clock",
+    ),
+    (
+        Swap(ROUTES, "delay = 1.5", "csrf = true"),
+        "sites/routes.example/site.toml:20: route[0].csrf: only a form that is sent has a token; add `methods = [\"POST\"]`",
+    ),
+    (
+        Swap(ROUTES, "column = \"id\"", "column = \"idd\""),
+        "sites/routes.example/site.toml:23: route[0].row.column: `idd`: unknown column of the table; did you mean `id`?",
+    ),
+    (
+        Swap(ROUTES, "table = \"rows\"\ncolumn", "table = \"row\"\ncolumn"),
+        "sites/routes.example/site.toml:22: route[0].row.table: `row`: unknown table of `[tables]`; did you mean `rows`?",
+    ),
+    (
+        Swap(ROUTES, "[route.row]\ntable = \"rows\"\ncolumn = \"id\"\n", ""),
+        "sites/routes.example/site.toml:17: route[0].examples: expected at least one address, such as `/one/id`, since `id` may be anything",
+    ),
+    (
+        Swap(ROUTES, "/all?q=a", "/none"),
+        "sites/routes.example/site.toml:27: route[1].examples[0]: `/none` is no address of `/all`",
+    ),
+    (
+        Swap(ROUTES, "{{ list.total }}", "{{ list.total"),
+        "sites/routes.example/site.toml:26: route[1].json.n: syntax error: unexpected end of input, expected end of variable block",
+    ),
+    (
+        Swap(ROUTES, "list.total", "list.totl"),
+        "sites/routes.example/site.toml:26: route[1].json.n: `list.totl`: unknown name; did you mean `total`?",
+    ),
+    (
+        Swap(ROUTES, "\"-id\"", "\"-day\""),
+        "sites/routes.example/site.toml:32: route[1].list.sort[0]: `day`: unknown column of the table; expected one of `id`, `port`",
+    ),
+    (
+        Swap(ROUTES, "parameter = \"q\"", "parameter = \"w\""),
+        "sites/routes.example/site.toml:34: route[1].list.filter[0].parameter: `w`: unknown query parameter or part of the path; did you mean `q`?",
+    ),
+    (
+        Swap(ROUTES, "parameter = \"q\"\n", ""),
+        "sites/routes.example/site.toml:33: route[1].list.filter[0]: expected exactly one of `parameter`, `value`",
+    ),
+    (
+        Swap(ROUTES, "redirect = \"/all", "redirect = \"{{ form.port }}/all"),
+        "sites/routes.example/site.toml:39: route[2].redirect: expected a path that starts with `/`, or a URL with its host written out, such as `https://www.example.org/{{ path.id }}`",
+    ),
+    (
+        Swap(ROUTES, "|urlencode", "|urlencod"),
+        "sites/routes.example/site.toml:39: route[2].redirect: filter `urlencod`: unknown filter; did you mean `urlencode`?",
+    ),
+    (
+        Swap(ROUTES, "methods = [\"POST\"]\n", ""),
+        "sites/routes.example/site.toml:40: route[2].form: a form is not sent by `GET`; use `query`, or `methods = [\"POST\"]`",
+    ),
+    (
+        Swap(ROUTES, "{ cart =", "{ card ="),
+        "sites/routes.example/site.toml:40: route[2].set_cookies.card: `card`: unknown `[[cookie]]`; did you mean `cart`?",
+    ),
+    (
+        Swap(ROUTES, "example = \"lund\"", "example = \"Lund\""),
+        "sites/routes.example/site.toml:44: route[2].form[0].example: `Lund` is wrong itself: port is not in the expected format.",
+    ),
+    (
+        Swap(ROUTES, "example = \"lund\"\n", ""),
+        "sites/routes.example/site.toml:41: route[2].form[0].example: missing; expected a text that the pattern matches",
+    ),
+    (
+        Swap(ROUTES, "max = 8", "max = 0"),
+        "sites/routes.example/site.toml:49: route[2].form[1].max: nothing is from 1 to 0",
+    ),
+    (
+        Swap(ROUTES, "min = 1", "min = \"today\""),
+        "sites/routes.example/site.toml:48: route[2].form[1].min: expected a number",
+    ),
+    (
+        Swap(ROUTES, "type = \"number\"\nmin = 1\nmax = 8", "type = \"choice\""),
+        "sites/routes.example/site.toml:45: route[2].form[1].choices: missing; expected the values to choose from",
+    ),
+    (
+        Swap(ROUTES, "name = \"seats\"", "name = \"port\""),
+        "sites/routes.example/site.toml:46: route[2].form[1].name: `port` is declared twice",
+    ),
+    (
+        Swap(ROUTES, "name = \"cart\"", "name = \"session\""),
+        "sites/routes.example/site.toml:8: cookie[0].name: `session` is the cookie of the login",
+    ),
+    (
+        Swap(ROUTES, "name = \"cart\"", "name = \"cart\"\nsame_site = \"none\""),
+        "sites/routes.example/site.toml:9: cookie[0].same_site: browsers take `none` only with `secure = true`",
+    ),
+    (
+        Swap(ROUTES, "/one/*\"", "/none/*\""),
+        "sites/routes.example/site.toml:12: login.protected[0]: `/none/*` matches no page and no route",
+    ),
+    (
+        Swap(ROUTES, "/one/*\"", "/*\""),
+        "sites/routes.example/site.toml:12: login.protected[0]: `/*` covers the login itself, which nobody could reach",
+    ),
+    (
+        Put(PAGE, "{{ row.prt }}"),
+        "sites/routes.example/templates/one.html:1: `row.prt`: unknown name; did you mean `port`? (rendered by `route[0]`)",
+    ),
+    (
+        Put(PAGE, "a\n{{ rows }}"),
+        "sites/routes.example/templates/one.html:2: `rows`: unknown name; did you mean `row`? (rendered by `route[0]`)",
+    ),
+    (
+        Put(PAGE, "a\n{% if row %}"),
+        "sites/routes.example/templates/one.html:2: syntax error: unexpected end of input, expected end of block",
+    ),
+    (
+        Put(PAGE, "a\n{% include 'eror.html' %}"),
+        "sites/routes.example/templates/one.html:2: `eror.html`: unknown template; did you mean `error.html`?",
+    ),
+    (
+        Put("sites/routes.example/templates/old.html", "x"),
+        "sites/routes.example/templates/old.html: used by no route",
+    ),
+    (
+        Put("sites/routes.example/rows.csv", "id,port\n1\n"),
+        "sites/routes.example/rows.csv:2: expected 2 cells, as in the first line, found 1",
+    ),
+    (
+        Put("sites/routes.example/pages/robots.txt", "x"),
+        "sites/routes.example/site.toml:4: robots: `/robots.txt` is a page already",
     ),
     (Drop("suite.toml"), "ROOT: no suite: expected a folder with `suite.toml`"),
 ];
@@ -312,6 +593,65 @@ fn every_fault_is_named_where_it_is() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What a task may say of the network beside which one it is: whether it loads, or the fault.
+#[test]
+fn block_lists_methods_and_maps_are_read_or_refused() {
+    let blocked = |entry: &str| format!("blocked_hosts = [\"{entry}\"]\n[environment]\n");
+    let of_web = |text: &str| format!("[environment]\n{text}\n");
+    let fields = [
+        (blocked("b.example"), None, "a site"),
+        (blocked("a.example/about"), None, "a page"),
+        (blocked("*.a.example/*/key.html"), None, "a pattern"),
+        (blocked("https://example.org/answers/*"), None, "a page of the open web"),
+        (blocked("c.example"), Some("`c.example`: unknown host; did you mean"), "a slip"),
+        (blocked("c.example/x"), Some("unknown host"), "a slip before a path"),
+        (blocked("http://"), Some("`http://`: names no host"), "no host"),
+        (blocked("example"), Some("is no whole host name"), "one word"),
+        (blocked("ex*mple.org"), Some("`*` may stand in the path"), "a star in the host"),
+        (blocked("example.org:80/x"), Some("leave out ports"), "a port"),
+        (blocked("10.0.0.1"), Some("addresses are never served"), "an address"),
+        (of_web("methods = [\"GET\", \"POST\"]"), None, "methods"),
+        (of_web("methods = [\"post\"]"), Some("methods[0]: expected one of `GET`"), "small"),
+        (of_web("methods = \"GET\""), Some("environment.methods: expected an array"), "no list"),
+    ];
+    for (text, want, why) in fields {
+        let (_folder, root) = sound();
+        let task = std::fs::read_to_string(root.join(TASK)).unwrap();
+        put(&root, TASK, task.replacen("[environment]\n", &text, 1).as_bytes());
+        let found = faults(&root);
+        match want {
+            None => assert_eq!(found, Vec::<String>::new(), "{why}: {text}"),
+            Some(want) => assert!(found.iter().any(|it| it.contains(want)), "{why}: {found:?}"),
+        }
+    }
+    for (entry, want) in [
+        ("\"*\" = \"http://127.0.0.1:8080\"", None),
+        ("\"a.b\" = \"https://x\"", Some("web.live.map: `https://x` is no plain HTTP")),
+        ("\"a/b\" = \"http://x\"", Some("web.live.map: `a/b` is no host")),
+    ] {
+        let (_folder, root) = sound();
+        let suite = std::fs::read_to_string(root.join("suite.toml")).unwrap();
+        let suite = format!("{suite}[web.live.map]\n{entry}\n");
+        put(&root, "suite.toml", suite.as_bytes());
+        let found = faults(&root);
+        assert_eq!(found.is_empty(), want.is_none(), "{entry}: {found:?}");
+        assert!(found.iter().all(|it| want.is_some_and(|want| it.contains(want))), "{found:?}");
+    }
+}
+
+/// A task of the open internet needs no sites, and may name hosts that are none.
+#[test]
+fn a_task_of_the_open_internet_names_hosts_of_its_own() {
+    let (_folder, root) = sound();
+    let live = Swap(TASK, "web = \"hermetic\"", "web = \"live\"");
+    let host = Swap(TASK, "[\"www.a.example\"]", "[\"en.wikipedia.org\"]");
+    apply(&root, &live);
+    apply(&root, &host);
+    assert_eq!(faults(&root), Vec::<String>::new());
+    apply(&root, &Swap(TASK, "web = \"live\"", "web = \"hermetic\""));
+    assert!(faults(&root)[0].contains("unknown host"), "{:?}", faults(&root));
 }
 
 #[test]

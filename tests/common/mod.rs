@@ -8,7 +8,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use camino::Utf8PathBuf;
 use serde_json::Value;
+
+/// Returns the cache that the program uses, as its own rules find it.
+pub(crate) fn cache() -> Utf8PathBuf {
+    let set = |name: &str| std::env::var(name).ok().map(Utf8PathBuf::from);
+    set("WILDGYM_CACHE")
+        .or_else(|| set("XDG_CACHE_HOME").map(|path| path.join("wildgym")))
+        .or_else(|| set("HOME").map(|path| path.join(".cache/wildgym")))
+        .unwrap()
+}
 
 /// A directory for one story, and the program started in it.
 pub(crate) struct Place {

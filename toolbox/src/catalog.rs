@@ -4,12 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
+use wildgym_tasks::environment::BrowserMode;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::browse_url::BrowseUrl;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
+use crate::tools::google_scholar::GoogleScholar;
+use crate::tools::page_actions;
 use crate::tools::scrape::Scrape;
 use crate::tools::search_serper::SearchSerper;
 use crate::tools::search_wiki::SearchWiki;
@@ -22,14 +26,18 @@ const ALIKE: f64 = 0.8;
 
 /// Returns all tools of this program. A new tool is one line here.
 fn all() -> Vec<Arc<dyn AnyTool>> {
-    vec![
+    let mut tools: Vec<Arc<dyn AnyTool>> = vec![
         Arc::new(SearchSerper),
         Arc::new(SearchWiki),
+        Arc::new(GoogleScholar),
         Arc::new(Scrape),
+        Arc::new(BrowseUrl),
         Arc::new(ExtractDocumentContent),
         Arc::new(ExtractExcelContent),
         Arc::new(ExecuteCode),
-    ]
+    ];
+    tools.extend(page_actions::all());
+    tools
 }
 
 /// A tool with what is derived from it once.
@@ -99,6 +107,13 @@ impl Catalog {
         Self::of(all())
     }
 
+    /// Returns those tools that are offered where pages are offered in this way.
+    #[must_use]
+    pub fn offered(&self, browser: BrowserMode) -> Self {
+        let fits = |entry: &&Entry| entry.tool.browser().is_none_or(|mode| mode == browser);
+        Self(self.0.iter().filter(fits).cloned().collect())
+    }
+
     /// Returns a catalog of these tools.
     pub fn of(tools: Vec<Arc<dyn AnyTool>>) -> Result<Self, BadTool> {
         let entry = |tool: Arc<dyn AnyTool>| {
@@ -124,6 +139,12 @@ impl Catalog {
         self.0.iter()
     }
 
+    /// Returns their names in order.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.iter().map(|entry| entry.tool.name().to_owned()).collect()
+    }
+
     /// Names the tools whose names are alike, the most alike first, or else all.
     fn nearest(&self, name: &str) -> String {
         let names: Vec<&str> = self.iter().map(|entry| entry.tool.name()).collect();
@@ -146,5 +167,31 @@ impl Catalog {
 impl fmt::Debug for Catalog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter().map(|entry| entry.tool.name())).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages are offered in one way or the other, and an unknown name is answered with
+    /// names that are offered.
+    #[test]
+    fn pages_are_offered_in_one_way() {
+        let all = Catalog::all().unwrap();
+        let names = |mode| all.offered(mode).names();
+        let (delegated, direct) = (names(BrowserMode::Delegated), names(BrowserMode::Direct));
+        assert!(delegated.contains(&"browse_url".into()) && !delegated.contains(&"back".into()));
+        assert!(!direct.contains(&"browse_url".into()) && direct.contains(&"click_id".into()));
+        assert_eq!(direct.len(), delegated.len() - 1 + 15);
+        for (mode, name, hint) in [
+            (BrowserMode::Delegated, "browse", "the nearest is `browse_url`"),
+            (BrowserMode::Direct, "click_ids", "the nearest is `click_id`"),
+        ] {
+            let error = all.offered(mode).entry(name).err().unwrap().to_string();
+            assert!(error.contains(hint), "{error}");
+        }
+        let error = all.offered(BrowserMode::Delegated).entry("click_id").err().unwrap();
+        assert!(!error.to_string().contains("click_blank_area"), "{error}");
     }
 }

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use thiserror::Error;
+use wildgym_sandbox::browser::BrowserError;
 use wildgym_sandbox::code::RuntimeError;
 use wildgym_sandbox::web::WebError;
 use wildgym_sandbox::worker::WorkerError;
 use wildgym_sandbox::workspace::WorkspaceError;
+
+use crate::ask::AskError;
 
 /// Why a tool call produced no output. The messages are read by the agent.
 #[derive(Debug, Error)]
@@ -53,6 +56,28 @@ pub enum ToolError {
     /// The sandbox is gone, so this attempt cannot go on.
     #[error("the sandbox stopped: {0}")]
     SandboxLost(String),
+    /// The browser died with a page of this attempt open.
+    #[error("{0}")]
+    BrowserLost(String),
+    /// The endpoint of the model that answers tools failed for good.
+    #[error("{0}")]
+    ModelLost(String),
+    /// A replayed attempt was cut off by a limit here.
+    #[error("{0}")]
+    CutOff(String),
+}
+
+/// What an attempt cannot go on without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vital {
+    /// Workspace, code runtime, workers.
+    Sandbox,
+    /// The browser.
+    Browser,
+    /// The model that answers tools.
+    Model,
+    /// Time, in a replay.
+    Time,
 }
 
 /// Who has to deal with an error.
@@ -68,6 +93,12 @@ impl ToolError {
     /// Returns who has to deal with this error.
     #[must_use]
     pub fn blame(&self) -> Blame {
+        if self.lost().is_some() { Blame::Harness } else { Blame::Agent }
+    }
+
+    /// Returns what is gone, where the attempt cannot go on.
+    #[must_use]
+    pub fn lost(&self) -> Option<Vital> {
         match self {
             Self::UnknownTool { .. }
             | Self::BadArguments { .. }
@@ -76,8 +107,11 @@ impl ToolError {
             | Self::Worker(_)
             | Self::Failed(_)
             | Self::Unavailable(_)
-            | Self::TimedOut { .. } => Blame::Agent,
-            Self::SandboxLost(_) => Blame::Harness,
+            | Self::TimedOut { .. } => None,
+            Self::SandboxLost(_) => Some(Vital::Sandbox),
+            Self::BrowserLost(_) => Some(Vital::Browser),
+            Self::ModelLost(_) => Some(Vital::Model),
+            Self::CutOff(_) => Some(Vital::Time),
         }
     }
 
@@ -94,6 +128,9 @@ impl ToolError {
             Self::Unavailable(_) => "unavailable",
             Self::TimedOut { .. } => "timed-out",
             Self::SandboxLost(_) => "sandbox-lost",
+            Self::BrowserLost(_) => "browser-lost",
+            Self::ModelLost(_) => "model-lost",
+            Self::CutOff(_) => "cut-off",
         }
     }
 }
@@ -103,6 +140,27 @@ impl From<RuntimeError> for ToolError {
         match error {
             RuntimeError::Missing => Self::Unavailable(error.to_string()),
             RuntimeError::Unusable(_) => Self::SandboxLost(error.to_string()),
+        }
+    }
+}
+
+impl From<BrowserError> for ToolError {
+    fn from(error: BrowserError) -> Self {
+        match error {
+            BrowserError::Refused(why) => Self::Failed(why),
+            BrowserError::Missing(what) => Self::Unavailable(what),
+            BrowserError::Lost(_) => Self::BrowserLost(error.to_string()),
+        }
+    }
+}
+
+impl From<AskError> for ToolError {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::NoModel => Self::Unavailable(error.to_string()),
+            AskError::Refused(why) => Self::Failed(why),
+            AskError::Gone(_) => Self::ModelLost(error.to_string()),
+            AskError::CutOff => Self::CutOff(error.to_string()),
         }
     }
 }

@@ -12,12 +12,16 @@ use camino::{Utf8Path, Utf8PathBuf};
 enum Thing {
     /// A path of the workspace; the empty path is the whole of it.
     Path(Utf8PathBuf),
+    /// The attempt's browser, with all that lies in it.
+    Browser,
 }
 
 impl Thing {
     fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Path(a), Self::Path(b)) => a.starts_with(b) || b.starts_with(a),
+            (Self::Browser, Self::Browser) => true,
+            (Self::Path(_), Self::Browser) | (Self::Browser, Self::Path(_)) => false,
         }
     }
 }
@@ -46,6 +50,26 @@ impl Footprint {
     #[must_use]
     pub fn writes_workspace() -> Self {
         Self { reads: Vec::new(), writes: vec![Thing::Path(Utf8PathBuf::new())] }
+    }
+
+    /// Reads anything in the workspace.
+    #[must_use]
+    pub fn reads_workspace() -> Self {
+        Self { reads: vec![Thing::Path(Utf8PathBuf::new())], writes: Vec::new() }
+    }
+
+    /// Uses the browser, so that nothing else may meanwhile.
+    #[must_use]
+    pub fn uses_browser() -> Self {
+        Self { reads: Vec::new(), writes: vec![Thing::Browser] }
+    }
+
+    /// Adds what another footprint touches.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.reads.extend(other.reads);
+        self.writes.extend(other.writes);
+        self
     }
 
     /// Returns whether the two may not overlap in time.
@@ -90,6 +114,14 @@ mod tests {
             (read("a.csv"), Footprint::writes_workspace(), true, "a read and a write of all"),
             (Footprint::writes_workspace(), Footprint::writes_workspace(), true, "two writes"),
             (Footprint::none(), Footprint::writes_workspace(), false, "nothing touched"),
+            (Footprint::uses_browser(), Footprint::uses_browser(), true, "one browser"),
+            (Footprint::uses_browser(), Footprint::writes_workspace(), false, "other things"),
+            (
+                Footprint::uses_browser().and(Footprint::reads_workspace()),
+                Footprint::writes_workspace(),
+                true,
+                "an upload reads",
+            ),
             (read("../x"), Footprint::writes_workspace(), true, "an escape counts as all"),
         ];
         for (a, b, want, why) in table {

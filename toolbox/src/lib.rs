@@ -8,17 +8,20 @@
 //!
 //! This crate knows nothing of models, transcripts or scores.
 
+pub mod ask;
 pub mod catalog;
 pub mod door;
 pub mod error;
 pub mod footprint;
 pub mod schema;
+mod serper;
 mod source;
 pub mod tool;
 pub mod tools;
 
+pub use ask::{Answer, Ask, AskError, Question};
 pub use catalog::Catalog;
 pub use door::{Bounds, Call, Decision, Incoming, Interceptor, Reply, SandboxLost, Toolbox};
-pub use error::{Blame, ToolError};
+pub use error::{Blame, ToolError, Vital};
 pub use footprint::Footprint;
 pub use tool::{CallContext, Category, Output, Tool};

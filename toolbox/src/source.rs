@@ -66,7 +66,7 @@ async fn download(context: &CallContext, place: &str) -> Result<Source, ToolErro
 }
 
 /// The last part of the path, or the host where there is none.
-fn name_of(response: &Response) -> String {
+pub(crate) fn name_of(response: &Response) -> String {
     let last = response.url.path_segments().and_then(|mut parts| parts.rfind(|p| !p.is_empty()));
     last.or(response.url.host_str()).unwrap_or("document").to_owned()
 }

@@ -12,10 +12,13 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::AccessLog;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::{Sandbox, Seed};
+use wildgym_tasks::environment::BrowserMode;
 
+use crate::ask::{Answer, AskError, Question};
 use crate::door::{Call, Ingress, Reply, SandboxLost, Toolbox};
 use crate::error::ToolError;
 use crate::footprint::Footprint;
@@ -32,6 +35,8 @@ pub trait Tool: Send + Sync + 'static {
     const CATEGORY: Category;
     /// Arguments of an example call, as JSON.
     const EXAMPLE: &'static str;
+    /// The one way of offering pages with which it is offered; none where with both.
+    const BROWSER: Option<BrowserMode> = None;
     /// Its arguments; refuse unknown fields.
     type Args: DeserializeOwned + JsonSchema + Send;
 
@@ -73,11 +78,19 @@ pub enum Category {
 pub struct Output {
     /// The text that the agent reads.
     pub text: String,
+    /// The page that the text tells of, where it tells of one: for agents that are no model.
+    pub page: Option<Arc<Observation>>,
 }
 
 impl From<String> for Output {
     fn from(text: String) -> Self {
-        Self { text }
+        Self { text, page: None }
+    }
+}
+
+impl From<Observation> for Output {
+    fn from(page: Observation) -> Self {
+        Self { text: page.to_text(), page: Some(Arc::new(page)) }
     }
 }
 
@@ -101,6 +114,8 @@ pub struct CallContext {
     pub(crate) children: AtomicU64,
     /// What came of them.
     pub(crate) made: Mutex<Vec<Reply>>,
+    /// What it noted of its work.
+    pub(crate) notes: Mutex<Vec<Value>>,
     /// The attempt's clock and its own; it holds a share of each.
     pub(crate) clocks: [Arc<WorkClock>; 2],
 }
@@ -125,6 +140,35 @@ impl CallContext {
         Ok(if failed { Err(text) } else { Ok(text) })
     }
 
+    /// Asks whoever answers the questions of this attempt's tools.
+    ///
+    /// The time counts as the attempt's, unless the question waits for its turn, and not
+    /// against the call's limit, which is for the tool's own work.
+    pub async fn ask(&self, question: &Question<'_>) -> Result<Answer, AskError> {
+        let Some(ask) = self.toolbox.ask() else { return Err(AskError::NoModel) };
+        let mut working = self.clocks[0].work();
+        self.waiting(ask.ask(&self.ingress, question, &mut working)).await
+    }
+
+    /// Returns whether pictures are worth making for [`CallContext::ask`].
+    #[must_use]
+    pub fn is_seen(&self) -> bool {
+        self.toolbox.ask().is_some_and(|ask| ask.sees())
+    }
+
+    /// Notes something of the call's inner work, for the transcript and for people.
+    pub fn note(&self, note: Value) {
+        if let Some(watch) = self.toolbox.watch() {
+            watch(&self.ingress, &note);
+        }
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+    }
+
+    /// Takes out what it noted.
+    pub(crate) fn take_notes(&self) -> Vec<Value> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Takes out what came of its own calls.
     pub(crate) fn take_children(&self) -> Vec<Reply> {
         std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
@@ -147,6 +191,8 @@ pub trait AnyTool: Send + Sync {
     fn category(&self) -> Category;
     /// Arguments of an example call.
     fn example(&self) -> Value;
+    /// See [`Tool::BROWSER`].
+    fn browser(&self) -> Option<BrowserMode>;
     /// The JSON Schema of the arguments.
     fn parameters(&self) -> Value;
     /// Reads arguments that fit the schema into a call that can be run.
@@ -182,6 +228,10 @@ impl<T: Tool> AnyTool for T {
 
     fn example(&self) -> Value {
         serde_json::from_str(T::EXAMPLE).unwrap_or(Value::Null)
+    }
+
+    fn browser(&self) -> Option<BrowserMode> {
+        T::BROWSER
     }
 
     fn parameters(&self) -> Value {

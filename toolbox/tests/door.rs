@@ -11,6 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::worker::Workers;
@@ -112,16 +113,17 @@ struct Rig {
 fn rig(interceptors: Vec<Arc<dyn Interceptor>>) -> Rig {
     let folder = tempfile::tempdir().unwrap();
     let path = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
-    let host = Arc::new(Host {
-        scratch: Scratch::create(&path).unwrap(),
-        workers: Workers::new("/nonexistent".into(), 1),
-        code: None,
-    });
-    let workspace = Workspace::create(&host.scratch, Quota::default());
+    let scratch = Scratch::create(&path).unwrap();
+    let no_browser = Err("this test has none".to_owned());
+    let settings = BrowserSettings::new(no_browser, "/nonexistent".into(), path.clone());
+    let workers = Workers::new("/nonexistent".into(), 1);
+    let host = Arc::new(Host::new(Browsers::new(settings), scratch, workers, None));
+    let workspace = Arc::new(Workspace::create(&host.scratch, Quota::default()));
     let sandbox = Arc::new(Sandbox {
         host,
         workspace,
         web: None,
+        browser: None,
         clock: Clock::starting_at("2026-03-01T09:00:00Z".parse().unwrap()),
         seed: Seed::of_run(1),
     });

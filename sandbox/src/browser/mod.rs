@@ -7,13 +7,31 @@
 //! is an [`Observation`].
 
 mod action;
+mod authority;
+mod context;
+mod flags;
+mod keeper;
+mod launch;
+mod link;
+mod noise;
 mod observation;
+mod page;
+mod pool;
+mod proxy;
+mod relay;
+mod tree;
+mod video;
 
 use crate::web::AccessLog;
 use jiff::Timestamp;
 
 pub use action::{Action, ActionError};
+pub use context::Browser;
+pub use keeper::keep;
 pub use observation::{Element, Observation, Scroll};
+pub use page::{NOWHERE, Session, SessionOptions};
+pub use pool::{BrowserSettings, Browsers};
+pub use video::{Frame, Video};
 
 /// Why an action had no effect. The messages are read by the agent, except where the
 /// browser is lost.

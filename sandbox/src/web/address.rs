@@ -1,4 +1,4 @@
-//! What a URL means before it is sent, and which hosts are blocked.
+//! What a URL means before it is sent.
 //!
 //! Two spellings of one address become one here: the case and the final dot of a
 //! host, names and passwords, default ports, fragments (dot segments and
@@ -9,8 +9,37 @@ use url::{Host, Url};
 
 use super::WebError;
 
+/// Ports that may be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Ports {
+    /// Those of the schemes alone: hosts of the hermetic web have no others.
+    #[default]
+    OfScheme,
+    /// Also those above 1023 on which no other well-known service listens.
+    Open,
+}
+
+impl Ports {
+    /// Services that must not be spoken to in HTTP though their ports are above 1023: those
+    /// of the "bad ports" of the Fetch standard (whatwg.org).
+    const OTHER_SERVICES: [u16; 19] = [
+        1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668,
+        6669, 6679, 6697, 10080,
+    ];
+
+    /// Returns whether a port that is not its scheme's default may be asked.
+    fn allow(self, port: u16) -> bool {
+        match self {
+            Self::OfScheme => false,
+            Self::Open => {
+                matches!(port, 80 | 443) || (port > 1023 && !Self::OTHER_SERVICES.contains(&port))
+            }
+        }
+    }
+}
+
 /// Returns the URL as it is sent, or says why it cannot be.
-pub(super) fn normal(url: &Url) -> Result<Url, WebError> {
+pub(super) fn normal(url: &Url, ports: Ports) -> Result<Url, WebError> {
     let bad = |reason: &str| WebError::BadUrl { url: url.to_string(), reason: reason.to_owned() };
     match url.scheme() {
         "http" | "https" => {}
@@ -33,7 +62,7 @@ pub(super) fn normal(url: &Url) -> Result<Url, WebError> {
     let _ = clean.set_username("");
     let _ = clean.set_password(None);
     clean.set_fragment(None);
-    if let Some(port) = clean.port() {
+    if let Some(port) = clean.port().filter(|port| !ports.allow(*port)) {
         let reason = format!("`{host}` does not answer on port {port}; leave the port out");
         return Err(bad(&reason));
     }
@@ -49,33 +78,6 @@ pub(super) fn host_name(written: &str) -> Option<String> {
     let url = Url::parse(&format!("http://{bare}")).ok()?;
     let host = url.host_str()?.trim_end_matches('.').to_owned();
     (!host.is_empty()).then_some(host)
-}
-
-/// The hosts that a task may not reach; each stands for its subdomains too.
-#[derive(Debug, Clone, Default)]
-pub(super) struct BlockList(Vec<String>);
-
-impl BlockList {
-    /// Reads a list as written in a task. What is no host name is kept as it is: it
-    /// blocks nothing, as no host has such a name.
-    pub(super) fn new(written: &[String]) -> Self {
-        Self(written.iter().map(|host| host_name(host).unwrap_or_else(|| host.clone())).collect())
-    }
-
-    /// Returns whether the list covers that host.
-    pub(super) fn covers(&self, host: &str) -> bool {
-        self.0.iter().any(|blocked| is_within(host, blocked))
-    }
-
-    /// Returns the blocked names.
-    pub(super) fn names(&self) -> &[String] {
-        &self.0
-    }
-}
-
-/// Returns whether `host` is `domain` or a subdomain of it.
-fn is_within(host: &str, domain: &str) -> bool {
-    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 #[cfg(test)]
@@ -96,7 +98,8 @@ mod tests {
             ("https://tides.test/报告", "https://tides.test/%E6%8A%A5%E5%91%8A", "Chinese path"),
         ];
         for (written, want, why) in table {
-            let got = normal(&Url::parse(written).unwrap()).map(|url| url.to_string());
+            let got =
+                normal(&Url::parse(written).unwrap(), Ports::OfScheme).map(|url| url.to_string());
             assert_eq!(got.as_deref(), Ok(want), "{why}");
         }
     }
@@ -115,25 +118,26 @@ mod tests {
             ("http://tides.test:8080/", "port 8080"),
         ];
         for (written, want) in table {
-            let error = normal(&Url::parse(written).unwrap()).unwrap_err().to_string();
+            let error =
+                normal(&Url::parse(written).unwrap(), Ports::OfScheme).unwrap_err().to_string();
             assert!(error.contains(want), "{written}: {error}");
         }
     }
 
     #[test]
-    fn a_block_list_covers_subdomains_and_nothing_beside_them() {
-        let list = ["Tides.test".into(), "https://*.harbour.test/".into(), "潮汐.test".into()];
-        let list = BlockList::new(&list);
+    fn the_open_web_has_more_ports_and_no_more_hosts() {
         let table = [
-            ("tides.test", true, "the host"),
-            ("data.tides.test", true, "a subdomain"),
-            ("lowtides.test", false, "the same ending, another host"),
-            ("harbour.test", true, "written with a star"),
-            ("xn--usw99d.test", true, "an international name"),
-            ("test", false, "the domain above"),
+            ("https://tides.test:8443/a", true, "a port of its own"),
+            ("http://tides.test:443/", true, "a port of the other scheme"),
+            ("http://tides.test:22/", false, "another service"),
+            ("http://tides.test:6667/", false, "another service"),
+            ("http://tides.test:0/", false, "no port"),
+            ("http://10.0.0.1:8080/", false, "an address"),
+            ("http://localhost:8080/", false, "this machine"),
         ];
-        for (host, want, why) in table {
-            assert_eq!(list.covers(host), want, "{host}: {why}");
+        for (written, want, why) in table {
+            let got = normal(&Url::parse(written).unwrap(), Ports::Open);
+            assert_eq!(got.is_ok(), want, "{written}: {why}: {got:?}");
         }
     }
 }

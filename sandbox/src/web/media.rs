@@ -3,17 +3,24 @@
 //! A server names the encoding of a text only where it is sure: when the bytes are
 //! UTF-8. Otherwise the reader finds out as browsers do.
 
-/// Returns the `Content-Type` of a file, from the suffix of its name and its bytes.
+/// Returns the `Content-Type` of a file: from the suffix of the path at which it is served,
+/// else from that of the file itself (`/a` served from `a.html`), else from its bytes.
 #[must_use]
-pub(super) fn content_type(path: &str, bytes: &[u8]) -> String {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let suffix = name.rsplit_once('.').map(|(_, suffix)| suffix.to_ascii_lowercase());
-    let media = suffix.as_deref().and_then(by_suffix).unwrap_or_else(|| by_content(bytes));
+pub(super) fn content_type_of(path: &str, file: &str, bytes: &[u8]) -> String {
+    let by_name = |name: &str| suffix(name).as_deref().and_then(by_suffix);
+    let media = by_name(path).or_else(|| by_name(file)).unwrap_or_else(|| by_content(bytes));
     if is_text(media) && std::str::from_utf8(bytes).is_ok() {
         format!("{media}; charset=utf-8")
     } else {
         media.to_owned()
     }
+}
+
+/// Returns the suffix of the last part of a path, in lower case.
+#[must_use]
+pub(super) fn suffix(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').map(|(_, suffix)| suffix.to_ascii_lowercase())
 }
 
 /// The media types of the suffixes that sites hold.
@@ -28,7 +35,9 @@ fn by_suffix(suffix: &str) -> Option<&'static str> {
         "js" | "mjs" => "text/javascript",
         "json" => "application/json",
         "jsonl" | "ndjson" => "application/x-ndjson",
-        "xml" | "rss" | "atom" => "application/xml",
+        "rss" => "application/rss+xml",
+        "atom" => "application/atom+xml",
+        "xml" => "application/xml",
         "yaml" | "yml" => "application/yaml",
         "toml" => "application/toml",
         "ics" => "text/calendar",
@@ -47,9 +56,26 @@ fn by_suffix(suffix: &str) -> Option<&'static str> {
         "webp" => "image/webp",
         "svg" => "image/svg+xml",
         "ico" => "image/x-icon",
+        "avif" => "image/avif",
+        "tar" => "application/x-tar",
+        "epub" => "application/epub+zip",
+        "odt" => "application/vnd.oasis.opendocument.text",
         "mp3" => "audio/mpeg",
+        "m4a" => "audio/mp4",
+        "aac" => "audio/aac",
+        "flac" => "audio/flac",
+        "oga" | "ogg" | "opus" => "audio/ogg",
         "wav" => "audio/wav",
-        "mp4" => "video/mp4",
+        "mp4" | "m4v" => "video/mp4",
+        "mov" => "video/quicktime",
+        "ogv" => "video/ogg",
+        "webm" => "video/webm",
+        "vtt" => "text/vtt",
+        "srt" => "application/x-subrip",
+        "woff" => "font/woff",
+        "woff2" => "font/woff2",
+        "ttf" => "font/ttf",
+        "wasm" => "application/wasm",
         _ => return None,
     })
 }
@@ -87,6 +113,7 @@ pub fn is_text(media: &str) -> bool {
                 | "application/yaml"
                 | "application/toml"
                 | "application/javascript"
+                | "application/x-subrip"
         )
 }
 
@@ -115,7 +142,9 @@ mod tests {
             ("/data.json", b"{}", "application/json; charset=utf-8", "JSON"),
         ];
         for (path, bytes, want, why) in table {
-            assert_eq!(content_type(path, bytes), want, "{why}");
+            assert_eq!(content_type_of(path, "", bytes), want, "{why}");
         }
+        let page = content_type_of("/about", "pages/about.html", b"<p>no doctype");
+        assert_eq!(page, "text/html; charset=utf-8", "the file has the suffix");
     }
 }

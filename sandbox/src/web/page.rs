@@ -6,15 +6,22 @@
 //! lost. Any bytes are accepted; what nests too deep for a converter is given as
 //! plain text.
 
+use std::sync::LazyLock;
+
 use dom_smoothie::Readability;
 use jiff::civil::Date;
+use regex::Regex;
 use url::Url;
 
 use super::search::declared_date;
-use crate::html::{is_too_deep, to_markdown, without_tags};
+use super::video::{self, Video};
+use crate::html::{DEEPEST_TREE, is_bottomless, to_markdown, without_tags};
 
 /// Elements that are no part of a page's content.
 const CHROME: &str = "script, style, noscript, template, nav, iframe, svg, form button";
+
+/// A page with fewer characters than this may be a mere shell, in characters.
+const SHELL: usize = 400;
 
 /// The least share of a page's text that counts as its main part, in percent.
 const MAIN_SHARE: usize = 60;
@@ -28,18 +35,44 @@ pub struct Page {
     pub date: Option<Date>,
     /// Its content as Markdown.
     pub markdown: String,
+    /// What keeps its content from being all there is.
+    pub signs: Vec<Sign>,
+    /// The video that it is about.
+    pub video: Option<Video>,
+}
+
+/// Something about a page that its text does not show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sign {
+    /// Next to nothing is there before scripts have run.
+    NeedsJavaScript,
+    /// It says itself that not everybody may read all of it.
+    Paywall,
+    /// It sends its reader on to another page.
+    SendsOn(Url),
 }
 
 /// Reads an HTML page that came from `url`.
 #[must_use]
 pub fn read_page(html: &str, url: &Url) -> Page {
+    let source = html;
     let date = declared_date(html);
-    if is_too_deep(html) {
-        return Page { title: String::new(), date, markdown: without_tags(html) };
+    let bare = |markdown: String| {
+        let (title, signs) = (String::new(), Vec::new());
+        Page { title, date, markdown, signs, video: None }
+    };
+    if is_bottomless(html) {
+        return bare(without_tags(html));
     }
     let Ok(mut reader) = Readability::new(html, Some(url.as_str()), None) else {
-        return Page { title: String::new(), date, markdown: String::new() };
+        return bare(String::new());
     };
+    if is_deep(&reader) {
+        return bare(without_tags(html));
+    }
+    let noscript = reader.doc.select("noscript").text().to_ascii_lowercase();
+    let scripted = reader.doc.select("script[src], script[type=module], #root, #app").exists();
+    let sent_on = sends_on(&reader, url);
     let title = reader.doc.select("title").text().split_whitespace().collect::<Vec<_>>().join(" ");
     reader.doc.select(CHROME).remove();
     for (selector, attribute) in [("a[href]", "href"), ("img[src]", "src")] {
@@ -58,7 +91,55 @@ pub fn read_page(html: &str, url: &Url) -> Page {
         .ok()
         .filter(|article| visible(&article.text_content) * 100 >= length * MAIN_SHARE);
     let html = main.map_or(whole, |article| article.content.to_string());
-    Page { title, date, markdown: to_markdown(&html).unwrap_or_else(|| without_tags(&html)) }
+    let mut signs = Vec::new();
+    if length < SHELL {
+        if length == 0 && scripted || noscript.contains("javascript") {
+            signs.push(Sign::NeedsJavaScript);
+        }
+        signs.extend(sent_on.map(Sign::SendsOn));
+    }
+    if has_paywall(source) {
+        signs.push(Sign::Paywall);
+    }
+    let markdown = to_markdown(&html).unwrap_or_else(|| without_tags(&html));
+    Page { title, date, markdown, signs, video: video::read(source, url) }
+}
+
+/// Returns whether a page's tree is too deep for what walks it by recursion. Elements
+/// whose end may be left out nest deeper than their tags tell.
+fn is_deep(reader: &Readability) -> bool {
+    let mut open = vec![(reader.doc.root(), 0_usize)];
+    while let Some((node, depth)) = open.pop() {
+        if depth > DEEPEST_TREE {
+            return true;
+        }
+        open.extend(node.children().into_iter().map(|child| (child, depth + 1)));
+    }
+    false
+}
+
+/// Returns where a page sends its reader: `<meta http-equiv="refresh">`.
+fn sends_on(reader: &Readability, url: &Url) -> Option<Url> {
+    let tags = reader.doc.select("meta[http-equiv][content]");
+    let refresh = tags.nodes().iter().find(|tag| {
+        tag.attr("http-equiv").is_some_and(|kind| kind.eq_ignore_ascii_case("refresh"))
+    })?;
+    let content = refresh.attr("content")?;
+    let (_, target) = content
+        .split_once(['='])
+        .filter(|(head, _)| head.trim_end().to_ascii_lowercase().ends_with("url"))?;
+    url.join(target.trim().trim_matches(['\'', '"'])).ok()
+}
+
+/// Returns whether a page says that it is not free to read: schema.org's
+/// `isAccessibleForFree`, or the tier that publishers declare.
+fn has_paywall(html: &str) -> bool {
+    static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let data = r#""isAccessibleForFree"\s*:\s*"?false"#;
+        let tag = r#"article:content_tier["']?\s+content=["']?(?:locked|metered)"#;
+        Regex::new(&format!("(?i){data}|{tag}")).ok()
+    });
+    SAYS.as_ref().is_some_and(|says| says.is_match(html))
 }
 
 /// Counts the characters that a reader sees.
@@ -116,9 +197,54 @@ mod tests {
     }
 
     #[test]
+    fn a_page_is_told_by_what_keeps_its_reader_out() {
+        let next = Url::parse("https://tides.test/news/next").unwrap();
+        let prose = "The water stood on the quay. ".repeat(40);
+        let table = [
+            (
+                "<div id=root></div><script src=a.js></script>",
+                vec![Sign::NeedsJavaScript],
+                "a shell",
+            ),
+            (
+                "<body><noscript>Please enable JavaScript.</noscript><p>Loading",
+                vec![Sign::NeedsJavaScript],
+                "it says so",
+            ),
+            (
+                "<META HTTP-EQUIV=Refresh CONTENT=\"0; URL='next'\">",
+                vec![Sign::SendsOn(next)],
+                "sent on",
+            ),
+            (
+                r#"<script type="application/ld+json">{"isAccessibleForFree": "False"}</script><p>A"#,
+                vec![Sign::Paywall],
+                "schema.org",
+            ),
+            (
+                "<meta property='article:content_tier' content='locked'><p>A",
+                vec![Sign::Paywall],
+                "tier",
+            ),
+            ("<p>short", vec![], "short and whole"),
+            ("", vec![], "nothing at all"),
+        ];
+        for (html, want, why) in table {
+            assert_eq!(read(html).signs, want, "{why}");
+        }
+        let long = format!(
+            "<body><noscript>enable JavaScript</noscript><p>{prose}<script src=a></script>"
+        );
+        assert_eq!(read(&long).signs, [], "a page that is there without its scripts");
+    }
+
+    #[test]
     fn hostile_pages_are_read_or_come_out_empty() {
         let deep = "<div>".repeat(60_000) + "deep";
+        let (ruby, path) = ("<rt>".repeat(60_000) + "deep", "<path>".repeat(60_000) + "deep");
         let table = [
+            (ruby.as_str(), "deep", "elements whose end may be left out, past every stack"),
+            (path.as_str(), "deep", "drawings outside of drawings"),
             ("", "", "nothing"),
             (deep.as_str(), "deep", "nested past every stack"),
             ("<a href='http://[::bad'>x</a>", "x", "a link that is none"),

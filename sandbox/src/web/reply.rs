@@ -1,9 +1,24 @@
 //! What a host of the hermetic web answers, before redirects are followed.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::Value;
+
+/// What is escaped in the target of a redirect.
+const LOCATION: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'`')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'{')
+    .add(b'}');
 
 /// One answer of one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,13 +29,15 @@ pub(super) struct Reply {
     pub(super) headers: Vec<(String, String)>,
     /// The body, also for `HEAD`: it is cut off on sending.
     pub(super) body: Bytes,
+    /// How long the host takes to answer. Hermetic time is logical, so nothing here waits.
+    pub(super) delay: Duration,
 }
 
 impl Reply {
     /// Returns an answer with that body.
     pub(super) fn new(status: u16, content_type: &str, body: impl Into<Bytes>) -> Self {
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        Self { status, headers, body: body.into() }
+        Self { status, headers, body: body.into(), delay: Duration::ZERO }
     }
 
     /// Returns a JSON answer.
@@ -38,10 +55,34 @@ impl Reply {
         Self::new(status, "text/html; charset=utf-8", page)
     }
 
+    /// Returns a page that says what is wrong, in plain words.
+    pub(super) fn told(status: u16, language: &str, title: &str, message: &str) -> Self {
+        let body = format!("<h1>{}</h1>\n<p>{}</p>", escape(title), escape(message));
+        Self::html(status, language, title, &body)
+    }
+
     /// Returns a permanent redirect.
     pub(super) fn moved(to: &str) -> Self {
         let body = format!("<p>Moved to <a href=\"{0}\">{0}</a>.</p>", escape(to));
         Self::html(301, "en", "301 Moved Permanently", &body).with("location", to)
+    }
+
+    /// Returns a redirect that is followed by `GET`, as after a form.
+    pub(super) fn see_other(to: &str) -> Self {
+        Self::redirect(303, to)
+    }
+
+    /// Returns a redirect; what a URL cannot hold is escaped.
+    pub(super) fn redirect(status: u16, to: &str) -> Self {
+        let to = utf8_percent_encode(to, LOCATION).to_string();
+        let body = format!("<p>See <a href=\"{0}\">{0}</a>.</p>", escape(&to));
+        Self::html(status, "en", "Redirect", &body).with("location", &to)
+    }
+
+    /// Makes the answer slow.
+    pub(super) fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
     }
 
     /// Returns the answer to a method that nothing here takes.

@@ -55,7 +55,7 @@ fn visited(tool: &str, requests: &[&str]) -> CallRecord {
         let status = parts[1].parse().ok();
         let error = status.is_none().then(|| "unreachable".to_owned());
         let (method, url) = (parts[0].to_owned(), parts[2].to_owned());
-        Access { method, url, status, bytes: 1, error }
+        Access { method, url, status, bytes: 1, error, time: None, took_ms: None }
     };
     CallRecord { web: requests.iter().map(access).collect(), ..called("1", tool, "{}", "") }
 }

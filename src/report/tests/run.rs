@@ -34,11 +34,14 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         agent: "react".into(),
         model: Some("qwen3-32b".into()),
         models: [("base".to_owned(), "qwen3-32b".to_owned())].into(),
+        tool_models: std::collections::BTreeMap::new(),
         judge: "exact".into(),
         other_judge: false,
         k,
         seed: 7,
         web: "hermetic".into(),
+        web_notes: Vec::new(),
+        web_misses: None,
         cassette: None,
     };
     RunView { label, trials, running: false, damaged: Vec::new() }
@@ -54,6 +57,7 @@ pub(super) fn attempt(outcome: Outcome) -> AttemptView {
         rounds: 7,
         calls: 9,
         usage,
+        tool_usage: Usage::default(),
         working_ms: 61_500,
         model_ms: 50_000,
         tools_ms: 9_000,

@@ -53,6 +53,9 @@ fn model(round: u32, message: impl Into<Value>, finish: &str) -> Record {
     Record::Model(ModelRecord {
         round,
         role: "agent".into(),
+        call: None,
+        purpose: None,
+        asked: None,
         request: "0".repeat(64),
         reply: inline(&reply.to_string()),
         status: 200,
@@ -95,6 +98,8 @@ fn outcome(outcome: Outcome, answer: Option<&str>) -> Record {
         rounds: 2,
         calls: 4,
         usage: Usage { input: 2400, output: 160, cached: 0, reasoning: 0 },
+        tool_usage: Usage::default(),
+        web_misses: 0,
         clock: Timestamp::UNIX_EPOCH,
         files: vec![FileRecord { path: "out/table.csv".into(), bytes: 321, blob: None }],
         t: Times { took_ms: 3200, ..Times::default() },
@@ -103,6 +108,19 @@ fn outcome(outcome: Outcome, answer: Option<&str>) -> Record {
 
 fn tool_call(id: &str, name: &str, arguments: &str) -> Value {
     json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, "signature": "kept"})
+}
+
+/// An access that got so many bytes, or why it got none.
+fn access(method: &str, url: &str, ended: Result<u64, &str>) -> Access {
+    Access {
+        method: method.into(),
+        url: url.into(),
+        status: ended.is_ok().then_some(200),
+        bytes: ended.unwrap_or(0),
+        time: None,
+        error: ended.err().map(ToOwned::to_owned),
+        took_ms: None,
+    }
 }
 
 /// A trial with a bit of everything.
@@ -122,20 +140,8 @@ fn eventful() -> Vec<Record> {
     let mut searched =
         call(1, "1", "c", "search_serper", search, inline("1. Ferries\u{1b}[2J\r\n2. Boats"));
     searched.web = vec![
-        Access {
-            method: "POST".into(),
-            url: "http://search.example/search".into(),
-            status: Some(200),
-            bytes: 812,
-            error: None,
-        },
-        Access {
-            method: "GET".into(),
-            url: "http://gone.example/".into(),
-            status: None,
-            bytes: 0,
-            error: Some("the host is unknown".into()),
-        },
+        access("POST", "http://search.example/search", Ok(812)),
+        access("GET", "http://gone.example/", Err("the host is unknown")),
     ];
     searched.notes = vec![json!({"fault": "delay", "ms": 200})];
     let child = call(1, "2.1", "", "fetch", r#"{"url": "http://a.example"}"#, inline("hello"));

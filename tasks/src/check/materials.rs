@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::cells::cells;
-use crate::environment::Site;
+use crate::environment::{Answer as RouteAnswer, Blocked, Site, WebKind};
 use crate::suite::Suite;
 use crate::task::Task;
 
@@ -41,17 +41,30 @@ pub fn materials(
     for (path, file) in task.files.iter().chain(added) {
         read(vec![format!("file:{path}")], file, &extract, &mut all);
     }
-    if task.meta.environment.web.is_some() {
-        for site in suite.sites.values().filter(|site| !is_blocked(task, site)) {
-            of_site(&suite.folder, site, &extract, &mut all);
+    if task.meta.environment.web == Some(WebKind::Hermetic) {
+        let blocked: Vec<Blocked> =
+            task.meta.blocked_hosts.iter().filter_map(|it| Blocked::parse(it).ok()).collect();
+        for site in suite.sites.values() {
+            of_site(&suite.folder, &reachable(site, &blocked), &extract, &mut all);
         }
     }
     all
 }
 
-fn is_blocked(task: &Task, site: &Site) -> bool {
-    let blocked = &task.meta.blocked_hosts;
-    blocked.contains(&site.host) || site.meta.aliases.iter().any(|alias| blocked.contains(alias))
+/// Returns a site with what the block list leaves of it. Blocked under one of its names it
+/// is blocked under all of them.
+fn reachable(site: &Site, blocked: &[Blocked]) -> Site {
+    let names: Vec<&String> = std::iter::once(&site.host).chain(&site.meta.aliases).collect();
+    let open = |path: &str| {
+        let urls = names.iter().filter_map(|name| format!("https://{name}{path}").parse().ok());
+        let urls: Vec<url::Url> = urls.collect();
+        !blocked.iter().any(|entry| urls.iter().any(|url| entry.covers(url)))
+    };
+    let mut site = site.clone();
+    site.pages.retain(|path, _| open(path));
+    site.articles.retain(|article| open(&article.path()));
+    site.meta.services.retain(|service| open(&service.path));
+    site
 }
 
 fn of_site(
@@ -73,10 +86,54 @@ fn of_site(
         let text = [article.meta.title.as_str(), article.body.as_str()].join("\n");
         let places = vec![place(&article.path())];
         all.push(Material { places, texts: vec![text], unread: false });
+        for revision in &article.revisions {
+            let places = vec![place(&format!("{}?at={}", article.path(), revision.meta.date))];
+            all.push(Material { places, texts: vec![revision.body.clone()], unread: false });
+        }
     }
+    of_routes(site, extract, all);
     for service in &site.meta.services {
         let file = folder.join("sites").join(&site.host).join(&service.table);
         read(vec![place(&service.path)], &file, extract, all);
+    }
+}
+
+/// Adds what routes are made of: the files and tables that each shows, and the texts that
+/// stand in `site.toml`. What a template computes of them is seen by `wildgym web check`.
+fn of_routes(site: &Site, extract: &impl Fn(&Utf8Path) -> Option<String>, all: &mut Vec<Material>) {
+    let place = |path: &str| vec![format!("web:{}{path}", site.host)];
+    let mut shown: std::collections::BTreeSet<&str> = std::collections::BTreeSet::new();
+    for route in &site.meta.routes {
+        let tables = route.row.iter().map(|row| &row.table);
+        let tables = tables.chain(route.list.iter().map(|list| &list.table));
+        for name in tables {
+            shown.insert(name);
+            if let Some(file) = site.meta.tables.get(name) {
+                read(place(&route.path), file, extract, all);
+            }
+        }
+        match &route.answer {
+            RouteAnswer::Template(name) => {
+                if let Some(file) = site.templates.get(name.as_str()) {
+                    read(place(&route.path), file, extract, all);
+                }
+            }
+            RouteAnswer::Download(file) => read(place(&route.path), file, extract, all),
+            RouteAnswer::Redirect(_) | RouteAnswer::Json(_) | RouteAnswer::Text(_) => {}
+        }
+        let texts: Vec<String> =
+            route.inline().into_iter().map(|(_, text)| text.to_owned()).collect();
+        if !texts.is_empty() {
+            all.push(Material { places: place(&route.path), texts, unread: false });
+        }
+    }
+    // A table that only templates name may be shown anywhere on the site.
+    for (_, file) in site.meta.tables.iter().filter(|(name, _)| !shown.contains(name.as_str())) {
+        read(place("/*"), file, extract, all);
+    }
+    for user in site.meta.login.iter().flat_map(|login| &login.users) {
+        let texts = user.data.values().map(ToString::to_string).collect();
+        all.push(Material { places: place("/*"), texts, unread: false });
     }
 }
 

@@ -13,6 +13,7 @@ mod world;
 
 use camino::Utf8Path;
 
+use crate::environment::HostMap;
 use crate::fault::{Faults, Notes};
 use crate::suite::{Suite, SuiteMeta};
 
@@ -33,6 +34,9 @@ impl Suite {
         let file = Utf8Path::new("suite.toml");
         let text = tree.text(file, &mut notes);
         let meta = text.and_then(|text| document::read::<SuiteMeta>(file, &text, 1, &mut notes));
+        if let Some((meta, source)) = &meta {
+            check_map(meta, source, &mut notes);
+        }
         let sites = site::read_all(&tree, &mut notes);
         let tasks = task::read_all(&tree, &sites, &mut notes);
         let digest = tree.digest(&mut notes);
@@ -41,6 +45,15 @@ impl Suite {
                 Ok(Self { meta, folder: folder.to_owned(), tasks, sites: sites.by_host, digest })
             }
             (faults, _) => Err(faults.unwrap_or(Faults(Vec::new()))),
+        }
+    }
+}
+
+/// Notes entries of `[web.live] map` that are none.
+fn check_map(meta: &SuiteMeta, source: &document::Source, notes: &mut Notes) {
+    for (host, to) in &meta.web.live.map {
+        if let Err(problem) = HostMap::default().insert(host, to) {
+            source.fault(notes, "web.live.map", problem);
         }
     }
 }

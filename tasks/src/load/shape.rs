@@ -188,6 +188,7 @@ fn scalar(schema: &Value, value: &Value) -> bool {
         "boolean" => value.is_boolean(),
         "integer" => value.as_i64().is_some_and(|number| {
             number >= schema["minimum"].as_i64().unwrap_or(i64::MIN)
+                && number <= schema["maximum"].as_i64().unwrap_or(i64::MAX)
                 && (schema["format"] != "uint32" || number <= i64::from(u32::MAX))
         }),
         _ => value
@@ -220,8 +221,14 @@ fn expectation(schema: &Value) -> String {
     if let Some(only) = schema.get("const") {
         return only.to_string();
     }
-    let least =
-        |value: &Value| value.as_f64().map(|least| format!(" ≥ {least}")).unwrap_or_default();
+    let least = |value: &Value| match (value.as_f64(), schema["maximum"].as_f64()) {
+        // What the type alone allows is no bound that anyone meant.
+        (Some(least), Some(most)) if schema["maximum"].as_u64() < Some(1 << 16) => {
+            format!(" from {least} to {most}")
+        }
+        (Some(least), _) => format!(" ≥ {least}"),
+        (None, _) => String::new(),
+    };
     match type_name(schema) {
         "object" => "a table".to_owned(),
         "array" if schema["minItems"].as_u64() >= Some(1) => {

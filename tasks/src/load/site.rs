@@ -1,5 +1,11 @@
 //! Reads `sites/<host>/`.
 
+mod access;
+mod fields;
+mod routes;
+mod rows;
+mod templates;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,7 +16,10 @@ use super::document::{self, Source};
 use super::text;
 use super::tree::Tree;
 use crate::check::Pattern;
-use crate::environment::{Article, ArticleMeta, Service, Site, SiteKind, SiteMeta};
+use crate::environment::path::{RoutePath, percent_decoded, split};
+use crate::environment::{
+    Answer, Article, ArticleMeta, Method, Revision, RevisionMeta, Service, Site, SiteKind, SiteMeta,
+};
 use crate::fault::Notes;
 
 /// The sites of a suite.
@@ -58,7 +67,9 @@ pub(crate) fn read_all(tree: &Tree, notes: &mut Notes) -> Sites {
     sites.by_host = read.iter().map(|(site, _)| (site.host.clone(), site.clone())).collect();
     for (site, source) in &read {
         check_redirects(site, &sites, source, notes);
+        routes::check_targets(site, &sites, source, notes);
     }
+    check_languages(tree, &sites, notes);
     sites
 }
 
@@ -73,18 +84,39 @@ fn read_one(
     let file = folder.join("site.toml");
     let text = tree.text(&file, notes)?;
     let (meta, source) = document::read::<SiteMeta>(&file, &text, 1, notes)?;
-    let site = Site { host: host.to_owned(), meta, pages, articles };
+    let templates = tree.files_below(&folder.join("templates")).into_iter();
+    let templates = templates.map(|(name, file)| (name.into_string(), file)).collect();
+    let site = Site { host: host.to_owned(), meta, pages, articles, templates };
     check_folder(tree, folder, &site, notes);
     check_articles(&site, &source, notes);
     check_unlisted(&site, &source, notes);
     for (index, service) in site.meta.services.iter().enumerate() {
         check_service(tree, folder, &site, (index, service), &source, notes);
     }
+    let tables = rows::read_tables(tree, folder, &site, &source, notes);
+    let checked = routes::Checked { tree, site: &site, source: &source, tables };
+    let places = routes::places(&site, &source, notes);
+    access::check(&checked, notes);
+    routes::check(&checked, &places, notes);
+    templates::check(&checked, &places, notes);
+    drop((checked, places));
     let mut site = site;
-    for service in &mut site.meta.services {
-        service.table = tree.absolute(&folder.join(&service.table));
+    let absolute = |file: &mut Utf8PathBuf| *file = tree.absolute(&folder.join(&*file));
+    site.meta.services.iter_mut().for_each(|service| absolute(&mut service.table));
+    site.meta.tables.values_mut().for_each(absolute);
+    for route in &mut site.meta.routes {
+        if let Answer::Download(file) = &mut route.answer {
+            absolute(file);
+        }
     }
     Some((site, source))
+}
+
+/// Says that a file of the site's folder is missing, where it is.
+fn missing(checked: &routes::Checked<'_>, file: &Utf8Path) -> Option<String> {
+    let path = Utf8Path::new("sites").join(&checked.site.host).join(file);
+    let there = checked.tree.has_file(&path);
+    (!there).then(|| format!("there is no file `{file}` in the site's folder"))
 }
 
 /// Lists served files by URL path.
@@ -114,24 +146,29 @@ fn served_at(below: &str) -> Vec<String> {
     paths
 }
 
+/// Ends the name of a folder with what an article said before.
+const HISTORY: &str = ".history";
+
 fn read_articles(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Vec<Article> {
     let mut articles = Vec::new();
     let mut titles: BTreeMap<String, Utf8PathBuf> = BTreeMap::new();
+    let mut histories: BTreeMap<Utf8PathBuf, Vec<(Revision, Source)>> = BTreeMap::new();
     for (below, file) in tree.below(folder) {
         if below.extension() != Some("md") {
             notes.of_file(file, "expected an article, a file named `*.md`");
             continue;
         }
-        let Some(text) = tree.text(file, notes) else { continue };
-        let parts = text.strip_prefix("+++\n").and_then(|rest| {
-            rest.split_once("\n+++\n")
-                .or_else(|| rest.strip_suffix("\n+++").map(|header| (header, "")))
-        });
-        let Some((header, body)) = parts else {
-            notes.at_line(file, Some(1), "expected a TOML header between two lines of `+++`");
+        let stem = below.parent().and_then(|parent| parent.as_str().strip_suffix(HISTORY));
+        if let Some(stem) = stem {
+            let revision = read_headed::<RevisionMeta>(tree, file, notes);
+            if let Some((meta, source, body)) = revision {
+                let revision = Revision { meta, body, file: tree.absolute(file) };
+                let article = Utf8PathBuf::from(format!("{stem}.md"));
+                histories.entry(article).or_default().push((revision, source));
+            }
             continue;
-        };
-        let Some((meta, source)) = document::read::<ArticleMeta>(file, header, 2, notes) else {
+        }
+        let Some((meta, source, body)) = read_headed::<ArticleMeta>(tree, file, notes) else {
             continue;
         };
         let redirects = meta.redirects.iter().enumerate();
@@ -141,24 +178,110 @@ fn read_articles(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Vec<Artic
                 source.fault(notes, &field, format!("`{title}` already leads to `{other}`"));
             }
         }
-        if body.trim().is_empty() {
-            notes.of_file(file, "the article has no text");
-        }
-        let body = body.trim().to_owned();
-        articles.push(Article { meta, body, file: tree.absolute(file) });
+        let file = tree.absolute(file);
+        articles.push((below.to_owned(), Article { meta, body, file, revisions: Vec::new() }));
     }
-    articles
+    for (below, article) in &mut articles {
+        let history = histories.remove(below).unwrap_or_default();
+        article.revisions = ordered(history, article.meta.date, notes);
+    }
+    for (below, revision) in histories.values().flatten().map(|(it, source)| (&source.file, it)) {
+        let place = below.parent().unwrap_or(below).as_str().trim_end_matches(HISTORY);
+        // An article that could not be read has been noted already.
+        if !tree.has_file(Utf8Path::new(&format!("{place}.md"))) {
+            let day = revision.meta.date;
+            notes.of_file(below, format!("no article `{place}.md` had this revision of {day}"));
+        }
+    }
+    articles.into_iter().map(|(_, article)| article).collect()
+}
+
+/// Reads a Markdown file with its header.
+fn read_headed<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
+    tree: &Tree,
+    file: &Utf8Path,
+    notes: &mut Notes,
+) -> Option<(T, Source, String)> {
+    let text = tree.text(file, notes)?;
+    let parts = text.strip_prefix("+++\n").and_then(|rest| {
+        rest.split_once("\n+++\n").or_else(|| rest.strip_suffix("\n+++").map(|header| (header, "")))
+    });
+    let Some((header, body)) = parts else {
+        notes.at_line(file, Some(1), "expected a TOML header between two lines of `+++`");
+        return None;
+    };
+    let (meta, source) = document::read::<T>(file, header, 2, notes)?;
+    if body.trim().is_empty() {
+        notes.of_file(file, "the article has no text");
+    }
+    Some((meta, source, body.trim().to_owned()))
+}
+
+/// Brings revisions into order; notes those of one day, and those after the article's.
+fn ordered(
+    mut history: Vec<(Revision, Source)>,
+    last: jiff::civil::Date,
+    notes: &mut Notes,
+) -> Vec<Revision> {
+    history.sort_by(|(a, _), (b, _)| (a.meta.date, &a.file).cmp(&(b.meta.date, &b.file)));
+    let mut before: Option<jiff::civil::Date> = None;
+    for (revision, source) in &history {
+        let day = revision.meta.date;
+        if day >= last {
+            let problem = format!("`{day}` is not before `{last}`, the day of the article itself");
+            source.fault(notes, "date", problem);
+        } else if before == Some(day) {
+            source.fault(notes, "date", format!("there is another revision of `{day}`"));
+        }
+        before = Some(day);
+    }
+    history.into_iter().map(|(revision, _)| revision).collect()
+}
+
+/// Notes titles in other languages that lead nowhere. (The article's file is named, not
+/// the line: its source is no longer known when all sites are.)
+fn check_languages(tree: &Tree, sites: &Sites, notes: &mut Notes) {
+    let all = || sites.by_host.values().filter(|site| site.meta.kind == SiteKind::Encyclopedia);
+    for site in all() {
+        for article in &site.articles {
+            for (language, title) in &article.meta.languages {
+                let leads = |other: &Site| {
+                    other.meta.language == *language
+                        && other
+                            .articles
+                            .iter()
+                            .any(|it| it.meta.title == *title || it.meta.redirects.contains(title))
+                };
+                let problem = if *language == site.meta.language {
+                    format!("languages.{}: that is the language of the article", language.name())
+                } else if !all().any(leads) {
+                    let name = language.name();
+                    format!("languages.{name}: no encyclopedia in `{name}` has `{title}`")
+                } else {
+                    continue;
+                };
+                notes.of_file(tree.relative(&article.file), problem);
+            }
+        }
+    }
 }
 
 /// Notes files that nothing would ever serve.
 fn check_folder(tree: &Tree, folder: &Utf8Path, site: &Site, notes: &mut Notes) {
-    let tables: BTreeSet<_> = site.meta.services.iter().map(|one| one.table.as_path()).collect();
+    let services = site.meta.services.iter().map(|one| one.table.as_path());
+    let tables = site.meta.tables.values().map(Utf8PathBuf::as_path);
+    let downloads = site.meta.routes.iter().filter_map(|route| match &route.answer {
+        Answer::Download(file) => Some(file.as_path()),
+        Answer::Template(_) | Answer::Redirect(_) | Answer::Json(_) | Answer::Text(_) => None,
+    });
+    let used: BTreeSet<_> = services.chain(tables).chain(downloads).collect();
     for (below, file) in tree.below(folder) {
         let first = below.components().next().map(|part| part.as_str());
         let known = matches!(below.as_str(), "site.toml" | "README.md")
-            || (matches!(first, Some("pages" | "articles")) && below.components().count() > 1);
-        if !known && !tables.contains(below) {
-            let problem = "served by nothing; expected `site.toml`, `pages/`, `articles/` or the table of a service";
+            || (matches!(first, Some("pages" | "articles" | "templates"))
+                && below.components().count() > 1);
+        if !known && !used.contains(below) {
+            let problem = "served by nothing; expected `site.toml`, `pages/`, `articles/`, `templates/`, a table of `[tables]` or a service, or a `download`";
             notes.of_file(file, problem);
         }
     }
@@ -179,9 +302,8 @@ fn check_articles(site: &Site, source: &Source, notes: &mut Notes) {
 fn check_unlisted(site: &Site, source: &Source, notes: &mut Notes) {
     for (index, pattern) in site.meta.unlisted.iter().enumerate() {
         let matcher = Pattern::new(pattern);
-        let services = site.meta.services.iter().map(|one| one.path.clone());
         let articles = site.articles.iter().map(Article::path);
-        let mut paths = site.pages.keys().cloned().chain(services).chain(articles);
+        let mut paths = paths_of(site).chain(articles);
         if !paths.any(|path| matcher.matches(&path)) {
             source.fault(
                 notes,
@@ -190,6 +312,17 @@ fn check_unlisted(site: &Site, source: &Source, notes: &mut Notes) {
             );
         }
     }
+}
+
+/// Returns the paths of a site but those of articles; of routes as written, and of their
+/// examples.
+fn paths_of(site: &Site) -> impl Iterator<Item = String> {
+    let services = site.meta.services.iter().map(|one| one.path.clone());
+    let routes = site.meta.routes.iter().flat_map(|route| {
+        let examples = route.examples.iter().filter_map(|example| example.split('?').next());
+        std::iter::once(route.path.as_str()).chain(examples).map(ToOwned::to_owned)
+    });
+    site.pages.keys().cloned().chain(services).chain(routes)
 }
 
 fn check_service(
@@ -313,7 +446,14 @@ fn follow(start: (String, String), sites: &Sites) -> Result<(), String> {
 /// Returns whether the site answers at a path; an encyclopedia's articles have paths
 /// of their own that the web decides on.
 fn serves(site: &Site, path: &str) -> bool {
+    let login = site.meta.login.iter().flat_map(|login| [Some(&login.path), login.logout.as_ref()]);
+    let segments = split(path).unwrap_or_default();
+    let reads = site.meta.routes.iter().filter(|route| route.methods.contains(&Method::Get));
+    let mut paths = reads.filter_map(|route| RoutePath::parse(&route.path).ok());
     site.pages.contains_key(path)
+        || path == "/robots.txt"
+        || login.flatten().any(|own| own == path)
+        || paths.any(|route| route.matches(&segments).is_some())
         || site.meta.services.iter().any(|service| service.path == path)
         || (site.meta.kind == SiteKind::Encyclopedia
             && (path.starts_with("/wiki/") || path.starts_with("/w/")))
@@ -321,20 +461,5 @@ fn serves(site: &Site, path: &str) -> bool {
 
 /// Undoes percent-encoding, where that gives text.
 fn decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = tail.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+    percent_decoded(path).unwrap_or_else(|| path.to_owned())
 }

@@ -12,7 +12,10 @@ use super::tree::Tree;
 use crate::answer::Answer;
 use crate::check::Forms;
 use crate::fault::Notes;
-use crate::solution::{Directive, Solution, Syntax, directives, misuses, names_in};
+use crate::solution::{Directive, Solution, SolutionCall, Syntax, directives, misuses, names_in};
+
+/// The tool whose calls have steps.
+const BROWSE: &str = "browse_url";
 
 /// Reads the solution of a task.
 pub(crate) fn read(
@@ -80,6 +83,7 @@ impl<'a> Check<'a> {
                 for (name, value) in &call.arguments {
                     self.argument(value, &format!("{field}.arguments.{name}"));
                 }
+                self.navigation(call, &field);
             }
             self.known.extend(round.calls.iter().map(|call| &*call.name));
         }
@@ -104,6 +108,29 @@ impl<'a> Check<'a> {
                     self.expression(&field, syntax, source);
                 }
                 Ok(Directive::File(path)) => self.file(&field, path),
+            }
+        }
+    }
+
+    /// Checks the steps of a call that browses: each has a meaning, and there are some.
+    fn navigation(&mut self, call: &'a SolutionCall, field: &str) {
+        let browses = call.tool == BROWSE;
+        if !browses && !call.navigate.is_empty() {
+            let problem = format!("belongs to `{BROWSE}` only");
+            return self.fault(&format!("{field}.navigate"), problem);
+        }
+        if browses && call.navigate.is_empty() {
+            let problem = "missing; expected what to do on the pages, step by step";
+            return self.fault(&format!("{field}.navigate"), problem);
+        }
+        for (index, step) in call.navigate.iter().enumerate() {
+            let field = format!("{field}.navigate[{index}]");
+            if let Err((name, problem)) = step.meant() {
+                let dot = if name.is_empty() { "" } else { "." };
+                self.fault(&format!("{field}{dot}{name}"), problem);
+            }
+            for (name, text) in step.texts() {
+                self.expression(&format!("{field}.{name}"), Syntax::Template, text);
             }
         }
     }

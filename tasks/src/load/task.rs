@@ -10,7 +10,7 @@ use super::tree::Tree;
 use super::{solution, text};
 use crate::answer::AnswerKind;
 use crate::check::Pattern;
-use crate::environment::WebKind;
+use crate::environment::{Blocked, WebKind};
 use crate::factor::Factor;
 use crate::fault::Notes;
 use crate::given::{ComposeError, Ingredients, name};
@@ -178,6 +178,8 @@ fn check_meta(id: &str, meta: &TaskMeta, source: &Source, sites: &Sites, notes: 
         }
     }
     let web = meta.environment.web.is_some();
+    // Hosts of the open internet are not the suite's to know.
+    let live = meta.environment.web == Some(WebKind::Live);
     if meta.environment.web == Some(WebKind::Hermetic) && sites.hosts.is_empty() {
         source.fault(notes, "environment.web", "the suite has no sites");
     }
@@ -188,7 +190,7 @@ fn check_meta(id: &str, meta: &TaskMeta, source: &Source, sites: &Sites, notes: 
                 &field,
                 "the task has no web; add `web = \"hermetic\"` to `[environment]`",
             );
-        } else if !sites.hosts.contains_key(host) {
+        } else if !live && !sites.hosts.contains_key(host) {
             let known: Vec<_> = sites.hosts.keys().collect();
             source.fault(
                 notes,
@@ -200,17 +202,48 @@ fn check_meta(id: &str, meta: &TaskMeta, source: &Source, sites: &Sites, notes: 
     for (index, name) in meta.discovery_hosts.iter().enumerate() {
         host(format!("discovery_hosts[{index}]"), name);
     }
-    for (index, name) in meta.blocked_hosts.iter().enumerate() {
-        host(format!("blocked_hosts[{index}]"), name);
-    }
     for (index, milestone) in meta.milestones.iter().enumerate() {
         if let Predicate::Visit { host: name, .. } = &milestone.predicate {
             host(format!("milestone[{index}].visit.host"), name);
         }
     }
+    check_blocked(meta, source, sites, notes);
     for (index, milestone) in meta.milestones.iter().enumerate() {
         if meta.milestones[..index].iter().any(|other| other.id == milestone.id) {
             source.fault(notes, &format!("milestone[{index}].id"), "another milestone has this id");
+        }
+    }
+}
+
+/// Notes entries of the block list that are none, and those that can block nothing: names
+/// under the endings that are reserved for documentation and tests (RFC 2606) exist as
+/// sites of the suite alone. Other names may be hosts of the open web.
+fn check_blocked(meta: &TaskMeta, source: &Source, sites: &Sites, notes: &mut Notes) {
+    const RESERVED: [&str; 4] = ["example", "test", "invalid", "localhost"];
+    for (index, entry) in meta.blocked_hosts.iter().enumerate() {
+        let field = format!("blocked_hosts[{index}]");
+        if meta.environment.web.is_none() {
+            let problem = "the task has no web; add `web = \"hermetic\"` to `[environment]`";
+            source.fault(notes, &field, problem);
+            continue;
+        }
+        let blocked = match Blocked::parse(entry) {
+            Ok(blocked) => blocked,
+            Err(problem) => {
+                source.fault(notes, &field, format!("`{entry}`: {problem}"));
+                continue;
+            }
+        };
+        let host = blocked.host();
+        let ending = host.rsplit('.').next().unwrap_or_default();
+        let holds = |site: &String| site == host || site.ends_with(&format!(".{host}"));
+        if !host.contains('.') {
+            let problem = format!("`{entry}` is no whole host name, such as `example.org`");
+            source.fault(notes, &field, problem);
+        } else if RESERVED.contains(&ending) && !sites.hosts.keys().any(holds) {
+            let known: Vec<_> = sites.hosts.keys().collect();
+            let problem = format!("`{host}`: {}", text::unknown("host", host, &known));
+            source.fault(notes, &field, problem);
         }
     }
 }
@@ -233,7 +266,8 @@ fn check_places(
             }
         } else if let Some(place) = declared.place.strip_prefix("web:") {
             let host = place.split('/').next().unwrap_or_default();
-            if !host.contains('*') && !sites.by_host.contains_key(host) {
+            let live = meta.environment.web == Some(WebKind::Live);
+            if !live && !host.contains('*') && !sites.by_host.contains_key(host) {
                 source.fault(notes, &field, format!("`{host}` is no site of the suite"));
             }
         } else {

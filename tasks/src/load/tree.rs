@@ -88,6 +88,11 @@ impl Tree {
         self.root.join(path)
     }
 
+    /// Returns the path of a file relative to the suite.
+    pub(crate) fn relative<'a>(&self, path: &'a Utf8Path) -> &'a Utf8Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
     /// Returns whether there is such a file.
     pub(crate) fn has_file(&self, path: &Utf8Path) -> bool {
         self.files.contains_key(path)

@@ -247,6 +247,7 @@ mod tests {
             name: "c".to_owned(),
             tool: "t".to_owned(),
             arguments: arguments.as_object().unwrap().clone(),
+            navigate: Vec::new(),
         };
         let given = json!({
             "n": {"$expr": "(rows|fromjson).count"},

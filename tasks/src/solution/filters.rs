@@ -32,7 +32,7 @@ pub(super) const NAMES: [&str; 20] = [
 ];
 
 /// Adds every filter to `environment`; a new filter is one line here.
-pub(super) fn add_to(environment: &mut Environment<'_>) {
+pub(crate) fn add_to(environment: &mut Environment<'_>) {
     environment.add_filter("fixed", fixed);
     environment.add_filter("fromjson", fromjson);
     environment.add_filter("lines", lines);

@@ -7,15 +7,17 @@
 
 mod arguments;
 mod expression;
-mod filters;
+pub(crate) mod filters;
+mod navigation;
 mod results;
 mod scan;
 
 pub(crate) use arguments::{Directive, directives};
 pub use expression::ExpressionError;
 pub(crate) use expression::{Syntax, names_in};
+pub use navigation::{Direction, Extent, NavigationStep, Step, Target};
 pub use results::Results;
-pub(crate) use scan::misuses;
+pub(crate) use scan::{misuses, misuses_in};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,6 +63,10 @@ pub struct SolutionCall {
     /// `reference/`; all else is taken as it stands.
     #[serde(default)]
     pub arguments: Map<String, Value>,
+    /// With `browse_url`: what to do on the pages, step by step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
+    pub navigate: Vec<NavigationStep>,
 }
 
 /// How the final answer is computed.

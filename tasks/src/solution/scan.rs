@@ -12,15 +12,25 @@ use super::filters;
 
 /// Returns what is wrong with the filters, tests and literal patterns of a source.
 pub(crate) fn misuses(syntax: Syntax, source: &str) -> Vec<String> {
-    let environment = environment();
+    misuses_in(&environment(), &filters::NAMES, syntax, source)
+}
+
+/// The same in another language; `names` are its filters, for messages.
+pub(crate) fn misuses_in(
+    environment: &Environment<'_>,
+    names: &[&str],
+    syntax: Syntax,
+    source: &str,
+) -> Vec<String> {
     let mut problems = Vec::new();
+    let language = Language { environment, names };
     match syntax {
-        Syntax::Expression => expression(&environment, source, &mut problems),
+        Syntax::Expression => expression(&language, source, &mut problems),
         Syntax::Template => {
             for (open, close) in [("{{", "}}"), ("{%", "%}")] {
                 for piece in source.split(open).skip(1) {
                     let inside = piece.split(close).next().unwrap_or_default();
-                    expression(&environment, inside, &mut problems);
+                    expression(&language, inside, &mut problems);
                 }
             }
         }
@@ -29,14 +39,20 @@ pub(crate) fn misuses(syntax: Syntax, source: &str) -> Vec<String> {
     problems
 }
 
-fn expression(environment: &Environment<'_>, source: &str, problems: &mut Vec<String>) {
+/// A language, and the filters that messages name.
+struct Language<'l> {
+    environment: &'l Environment<'l>,
+    names: &'l [&'l str],
+}
+
+fn expression(language: &Language<'_>, source: &str, problems: &mut Vec<String>) {
     let mut rest = source;
     while let Some(c) = rest.chars().next() {
         if let Some((_, after)) = literal(rest) {
             rest = after;
         } else if let Some(after) = rest.strip_prefix('|') {
             let (name, after) = word(after.trim_start());
-            filter(environment, name, after, problems);
+            filter(language, name, after, problems);
             rest = after;
         } else if is_word(c) {
             let (name, after) = word(rest);
@@ -44,7 +60,7 @@ fn expression(environment: &Environment<'_>, source: &str, problems: &mut Vec<St
             if name == "is" {
                 let after = after.trim_start();
                 let after = after.strip_prefix("not ").unwrap_or(after).trim_start();
-                test(environment, word(after).0, problems);
+                test(language.environment, word(after).0, problems);
             }
         } else {
             rest = &rest[c.len_utf8()..];
@@ -53,19 +69,20 @@ fn expression(environment: &Environment<'_>, source: &str, problems: &mut Vec<St
 }
 
 /// Checks a filter and, where its first argument is a literal, what that names.
-fn filter(environment: &Environment<'_>, name: &str, after: &str, problems: &mut Vec<String>) {
+fn filter(language: &Language<'_>, name: &str, after: &str, problems: &mut Vec<String>) {
     if name.is_empty() {
         return;
     }
-    by_name(environment, name, problems);
+    by_name(language, name, problems);
     let argument = after.trim_start().strip_prefix('(').map(str::trim_start).and_then(literal);
     let Some((argument, _)) = argument else { return };
+    let environment = language.environment;
     let text = environment.compile_expression(argument).and_then(|literal| literal.eval(()));
     let Ok(text) = text.map(|text| text.to_string()) else { return };
     let is_name = !text.is_empty() && text.chars().all(is_word);
     match name {
         "regex" | "regex_all" => problems.extend(filters::fault_of(&text)),
-        "map" if is_name => by_name(environment, &text, problems),
+        "map" if is_name => by_name(language, &text, problems),
         "select" | "reject" if is_name => test(environment, &text, problems),
         _ => {}
     }
@@ -78,9 +95,9 @@ fn test(environment: &Environment<'_>, name: &str, problems: &mut Vec<String>) {
     }
 }
 
-fn by_name(environment: &Environment<'_>, name: &str, problems: &mut Vec<String>) {
-    if is_missing(environment, &format!("'' | {name}"), ErrorKind::UnknownFilter) {
-        let problem = crate::load::text::unknown("filter", name, &filters::NAMES);
+fn by_name(language: &Language<'_>, name: &str, problems: &mut Vec<String>) {
+    if is_missing(language.environment, &format!("'' | {name}"), ErrorKind::UnknownFilter) {
+        let problem = crate::load::text::unknown("filter", name, language.names);
         problems.push(format!("filter `{name}`: {problem}"));
     }
 }

@@ -4,10 +4,12 @@
 //! scripted model is met at the wire, as a real one is, and checks every request the
 //! way a strict endpoint would.
 
+pub mod navigator;
 pub mod protocol;
 pub mod response;
 pub mod server;
 
+pub use navigator::navigates;
 pub use response::{
     Response, calls, cut, drop_connection, final_answer, hang, json, raw, says, status,
 };

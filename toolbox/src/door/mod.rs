@@ -24,10 +24,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wildgym_sandbox::Sandbox;
+use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::Access;
 use wildgym_sandbox::work::WorkClock;
 
+use crate::ask::Ask;
 use crate::catalog::Catalog;
+use crate::error::Vital;
 
 pub(crate) use arguments::expected;
 pub use intercept::{Decision, Incoming, Interceptor};
@@ -63,6 +66,8 @@ pub struct Reply {
     pub call: Call,
     /// What the agent reads.
     pub text: String,
+    /// The page that the text tells of, as data; none where the text was changed.
+    pub page: Option<Arc<Observation>>,
     /// Kind of the error, where the text is one.
     pub error: Option<&'static str>,
     /// Workspace path of the full text, where the text was cut.
@@ -73,7 +78,7 @@ pub struct Reply {
     pub cost: Duration,
     /// What it sent over the network.
     pub accesses: Vec<Access>,
-    /// What interceptors noted.
+    /// What interceptors noted, then what the call itself noted of its work.
     pub notes: Vec<Value>,
     /// Calls that it made itself, in order.
     pub children: Vec<Reply>,
@@ -97,10 +102,18 @@ impl Default for Bounds {
     }
 }
 
-/// The sandbox is gone, and with it the attempt.
+/// A part of the sandbox is gone, and with it the attempt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SandboxLost(pub String);
+#[error("{reason}")]
+pub struct SandboxLost {
+    /// What is gone.
+    pub part: Vital,
+    /// How, for people.
+    pub reason: String,
+}
+
+/// Is told at once what calls note of their work.
+pub type Watch = dyn Fn(&Ingress, &Value) + Send + Sync;
 
 /// The tools of one attempt and the sandbox they act in.
 pub struct Toolbox {
@@ -110,6 +123,8 @@ pub struct Toolbox {
     bounds: Bounds,
     work: Arc<WorkClock>,
     taken: AtomicU64,
+    ask: Option<Arc<dyn Ask>>,
+    watch: Option<Arc<Watch>>,
 }
 
 impl fmt::Debug for Toolbox {
@@ -128,7 +143,30 @@ impl Toolbox {
         bounds: Bounds,
         work: Arc<WorkClock>,
     ) -> Self {
-        Self { sandbox, catalog, interceptors, bounds, work, taken: AtomicU64::new(0) }
+        let taken = AtomicU64::new(0);
+        Self { sandbox, catalog, interceptors, bounds, work, taken, ask: None, watch: None }
+    }
+
+    /// Has the questions of tools answered by `ask`; without it nobody answers them.
+    #[must_use]
+    pub fn answered_by(self, ask: Option<Arc<dyn Ask>>) -> Self {
+        Self { ask, ..self }
+    }
+
+    /// Tells `watch` at once what calls note of their work.
+    #[must_use]
+    pub fn watched_by(self, watch: Arc<Watch>) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
+
+    /// Returns who answers the questions of tools.
+    pub(crate) fn ask(&self) -> Option<&Arc<dyn Ask>> {
+        self.ask.as_ref()
+    }
+
+    /// Returns who is told what calls note.
+    pub(crate) fn watch(&self) -> Option<&Watch> {
+        self.watch.as_deref()
     }
 
     /// Returns the sandbox.

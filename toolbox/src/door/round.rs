@@ -13,9 +13,9 @@ use wildgym_sandbox::web::AccessLog;
 use wildgym_sandbox::work::WorkClock;
 
 use super::{Call, Decision, Incoming, Ingress, Reply, SandboxLost, Toolbox, arguments, cap};
-use crate::error::{Blame, ToolError};
+use crate::error::ToolError;
 use crate::footprint::Footprint;
-use crate::tool::{CallContext, Run};
+use crate::tool::{CallContext, Output, Run};
 
 /// A call that was taken in: everything that must not depend on the schedule is settled.
 pub(super) struct Taken {
@@ -38,7 +38,7 @@ enum Fate {
 
 /// What happened to it.
 struct Done {
-    result: Result<String, ToolError>,
+    result: Result<Output, ToolError>,
     context: Arc<CallContext>,
     took: Duration,
 }
@@ -155,6 +155,7 @@ impl Toolbox {
             toolbox: Arc::clone(self),
             children: 0.into(),
             made: std::sync::Mutex::default(),
+            notes: std::sync::Mutex::default(),
             clocks: [Arc::clone(&self.work), Arc::clone(&clock)],
         });
         let working = (self.work.work(), clock.work());
@@ -164,7 +165,7 @@ impl Toolbox {
             Fate::Fail(error) => Err(error),
             Fate::Lose => Err(late()),
             Fate::Run(run) => tokio::select! {
-                result = run(Arc::clone(&context)) => result.map(|output| output.text),
+                result = run(Arc::clone(&context)) => result,
                 () = clock.reach(self.bounds.time) => Err(late()),
             },
         };
@@ -175,29 +176,36 @@ impl Toolbox {
 
     /// Turns what happened into what the agent reads.
     fn finish(&self, taken: Taken, done: Done) -> Result<Reply, SandboxLost> {
-        let (text, error) = match done.result {
-            Ok(text) => (text, None),
-            Err(error) if error.blame() == Blame::Harness => {
-                return Err(SandboxLost(error.to_string()));
-            }
-            Err(error) => (format!("error: {error}"), Some(error.kind())),
+        let (text, page, error) = match done.result {
+            Ok(Output { text, page }) => (text, page, None),
+            Err(error) => match error.lost() {
+                Some(part) => return Err(SandboxLost { part, reason: error.to_string() }),
+                None => (format!("error: {error}"), None, Some(error.kind())),
+            },
         };
+        let mut notes = taken.notes;
+        notes.extend(done.context.take_notes());
         let mut reply = Reply {
             ingress: taken.ingress.clone(),
             call: taken.call.clone(),
             text,
+            page,
             error,
             full: None,
             clock: taken.clock,
             cost: taken.cost,
             accesses: done.context.accesses.take(),
-            notes: taken.notes,
+            notes,
             children: done.context.take_children(),
             took: done.took,
         };
         let incoming = Incoming { ingress: &taken.ingress, call: &taken.call, seed: taken.seed };
+        let whole = reply.page.is_some().then(|| reply.text.clone());
         for interceptor in &self.interceptors {
             interceptor.after(&incoming, &mut reply);
+        }
+        if whole.is_some_and(|whole| whole != reply.text) {
+            reply.page = None;
         }
         let text = std::mem::take(&mut reply.text);
         let capped = cap::apply(text, &taken.ingress, &self.sandbox.workspace, self.bounds);

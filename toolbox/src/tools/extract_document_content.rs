@@ -13,7 +13,7 @@ use wildgym_sandbox::passages::passages;
 
 use crate::error::ToolError;
 use crate::footprint::Footprint;
-use crate::source;
+use crate::source::{self, Source};
 use crate::tool::{CallContext, Category, Output, Tool};
 
 /// A text of at most so many characters is returned whole, whatever is asked.
@@ -60,15 +60,22 @@ impl Tool for ExtractDocumentContent {
 
     async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let file = source::load(context, &args.document_path).await?;
-        let workers = &context.sandbox.host.workers;
-        let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
-        // Ranking a long text is work for a processor: it must not hold up other attempts.
-        tokio::task::spawn_blocking(move || {
-            shown(&file.name, &document, args.query.as_deref()).into()
-        })
+        read(context, file, args.query).await.map(Output::from)
+    }
+}
+
+/// Extracts a document's text in a worker, and returns it or what of it fits the query.
+pub(super) async fn read(
+    context: &CallContext,
+    file: Source,
+    query: Option<String>,
+) -> Result<String, ToolError> {
+    let workers = &context.sandbox.host.workers;
+    let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
+    // Ranking a long text is work for a processor: it must not hold up other attempts.
+    tokio::task::spawn_blocking(move || shown(&file.name, &document, query.as_deref()))
         .await
         .map_err(|_| ToolError::Failed("the document cannot be searched".to_owned()))
-    }
 }
 
 /// Writes what the agent reads: the kind, the notes, then the text or its passages.

@@ -1,8 +1,11 @@
 //! The tools, one file each. A tool is listed in [`crate::catalog`].
 
+pub mod browse_url;
 pub mod execute_code;
 pub mod extract_document_content;
 pub mod extract_excel_content;
+pub mod google_scholar;
+pub mod page_actions;
 pub mod scrape;
 pub mod search_serper;
 pub mod search_wiki;

@@ -1,8 +1,10 @@
 //! `scrape`: reads a page of the web.
 //!
-//! Pages become Markdown, text comes as it is, and binary files are named, not
-//! poured out: a forerunner returned a PDF as text. With a query only the passages
-//! that fit are returned.
+//! Pages become Markdown, text comes as it is, documents (PDF, Word, workbooks) are read
+//! as the document tool reads them, and other binary files are named, not poured out: a
+//! forerunner returned a PDF's bytes as text. With a query only the passages that fit are
+//! returned. What a page does not show (a paywall, scripts that have to run, another page
+//! that it sends its reader to) is said.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,11 +17,14 @@ use url::Url;
 use wildgym_sandbox::encoding::decode;
 use wildgym_sandbox::passages::passages;
 use wildgym_sandbox::web::{
-    AccessLog, Request, Response, Web, WebError, is_text, media_type, read_page,
+    AccessLog, Page, Request, Response, Sign, Video, Web, WebError, is_text, media_type, read_feed,
+    read_page,
 };
 
+use super::extract_document_content;
 use crate::error::ToolError;
 use crate::footprint::Footprint;
+use crate::source::{Source, name_of};
 use crate::tool::{CallContext, Category, Output, Tool};
 
 /// How much of a page is returned, in characters.
@@ -55,8 +60,9 @@ pub struct Args {
 impl Tool for Scrape {
     const NAME: &'static str = "scrape";
     const DESCRIPTION: &'static str = "Read a web page: its content as Markdown, with title, date and \
-        links. Text, JSON and CSV are returned as they are. With `query`, only the passages of the \
-        page that fit it. Does not run scripts, log in or fill forms.";
+        links. Text, JSON and CSV are returned as they are, feeds as a list, and PDF, Word and \
+        workbook files as their text. With `query`, only the passages that fit it. Does not run \
+        scripts, log in or fill forms.";
     const CATEGORY: Category = Category::WebBrowsing;
     const EXAMPLE: &'static str =
         r#"{"url": "https://data.tarrow.example/datasets/tide-gauges", "query": "Ulveth Quay"}"#;
@@ -72,8 +78,24 @@ impl Tool for Scrape {
 
     async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {
         let web = context.sandbox.web.as_ref().ok_or(WebError::NoWeb)?;
-        scrape(web, context.now, &context.accesses, args).await.map(Output::from)
+        let query = args.query.clone();
+        match scrape(web, context.now, &context.accesses, args).await? {
+            Scraped::Text(text) => Ok(text.into()),
+            Scraped::Document(head, file) => {
+                let text = extract_document_content::read(context, file, query).await?;
+                Ok(format!("{head}{text}").into())
+            }
+        }
     }
+}
+
+/// What came back.
+#[derive(Debug)]
+enum Scraped {
+    /// Text for the agent.
+    Text(String),
+    /// A document that a worker has to read; the text says where it came from.
+    Document(String, Source),
 }
 
 async fn scrape(
@@ -81,12 +103,13 @@ async fn scrape(
     now: Timestamp,
     log: &AccessLog,
     args: Args,
-) -> Result<String, ToolError> {
-    let response = web.send(Request::get(address(&args.url)?), now, log).await?;
+) -> Result<Scraped, ToolError> {
+    let asked = address(&args.url)?;
+    let response = web.send(Request::get(asked.clone()), now, log).await?;
     let query = args.query.filter(|query| !query.trim().is_empty());
     // Parsing is work for a processor: it must not hold up other attempts, and a
     // parser that panics costs this call only.
-    tokio::task::spawn_blocking(move || readable(&response, query.as_deref()))
+    tokio::task::spawn_blocking(move || readable(&asked, &response, query.as_deref()))
         .await
         .unwrap_or_else(|_| Err(ToolError::Failed("the page cannot be parsed".to_owned())))
 }
@@ -118,37 +141,163 @@ fn address(written: &str) -> Result<Url, ToolError> {
 }
 
 /// Makes text of a reply.
-fn readable(response: &Response, query: Option<&str>) -> Result<String, ToolError> {
+fn readable(asked: &Url, response: &Response, query: Option<&str>) -> Result<Scraped, ToolError> {
     let content_type = response.header("content-type").unwrap_or_default();
     let media = media_type(content_type);
     let bytes = response.body.get(..PARSED).unwrap_or(&response.body);
-    let html = matches!(media.as_str(), "text/html" | "application/xhtml+xml");
-    if response.status != 200 {
+    // A server that says nothing, or calls a page data, is believed only where it must be.
+    let vague = media.is_empty() || media == "application/octet-stream";
+    let html = matches!(media.as_str(), "text/html" | "application/xhtml+xml")
+        || vague && looks_like_html(bytes);
+    if !(200..300).contains(&response.status) {
         return Err(refused(response, &media, bytes, html));
     }
-    if !html && !is_text(&media) {
-        return Err(ToolError::Failed(binary(&response.url, &media, bytes)));
+    let mut head = String::new();
+    if let Some(document) = document(&response.url, &media, bytes) {
+        let _ =
+            writeln!(head, "{}\nThis is {document}; its text follows.", origin(asked, response));
+        head.push('\n');
+        let (name, media_type) = (name_of(response), Some(content_type.to_owned()));
+        let media_type = media_type.filter(|_| !vague);
+        let bytes = response.body.to_vec();
+        return Ok(Scraped::Document(head, Source { name, media_type, bytes }));
+    }
+    let text = vague && !bytes.contains(&0) && !bytes.is_empty();
+    let empty = vague && bytes.is_empty();
+    if !(html || text || empty || is_text(&media)) {
+        return Err(ToolError::Failed(binary(&response.url, &media, response.body.len())));
     }
     let text = decode(bytes, Some(content_type)).text;
-    let mut out = String::new();
     let content = if html {
         let page = read_page(&text, &response.url);
         if !page.title.is_empty() {
-            let _ = writeln!(out, "Title: {}", page.title);
+            let _ = writeln!(head, "Title: {}", page.title);
         }
         if let Some(date) = page.date {
-            let _ = writeln!(out, "Date: {date}");
+            let _ = writeln!(head, "Date: {date}");
         }
+        let _ = writeln!(head, "{}", origin(asked, response));
+        notes(&mut head, &page);
         page.markdown
     } else {
-        text
+        let _ = writeln!(head, "{}", origin(asked, response));
+        plain(text, &media, query.is_some())
     };
-    let _ = writeln!(out, "URL: {}\n", response.url);
-    out.push_str(&shown(&content, query));
+    head.push('\n');
+    head.push_str(&shown(&content, query));
     if response.body.len() > PARSED {
-        let _ = write!(out, "\n\n[only the first {PARSED} bytes of the page were read]");
+        let _ = write!(head, "\n\n[only the first {PARSED} bytes of the page were read]");
     }
-    Ok(out)
+    Ok(Scraped::Text(head))
+}
+
+/// Says where the content came from, and that this is not where it was asked for.
+fn origin(asked: &Url, response: &Response) -> String {
+    let bare = |url: &Url| {
+        let text = url.as_str().split('#').next().unwrap_or_default();
+        text.split_once("://").map_or(text, |(_, rest)| rest).trim_end_matches('/').to_owned()
+    };
+    let mut line = format!("URL: {}", response.url);
+    if bare(asked) != bare(&response.url) {
+        let _ = write!(line, "\nRedirected from: {asked}");
+    }
+    line
+}
+
+/// Adds what a page does not show.
+fn notes(head: &mut String, page: &Page) {
+    for sign in &page.signs {
+        let _ = match sign {
+            Sign::NeedsJavaScript => {
+                writeln!(head, "[the page needs JavaScript to show its content: use `browse_url`]")
+            }
+            Sign::Paywall => writeln!(
+                head,
+                "[the page says that it is behind a paywall: below is only what everybody may read]"
+            ),
+            Sign::SendsOn(target) => {
+                writeln!(head, "[the page sends its reader on to {target}: scrape that]")
+            }
+        };
+    }
+    if let Some(video) = &page.video {
+        head.push_str(&about(video));
+    }
+}
+
+/// Says what is known of a page's video.
+fn about(video: &Video) -> String {
+    let mut out = format!("Video: {}", video.title);
+    if let Some(seconds) = video.seconds {
+        let _ = write!(out, " ({}:{:02} min)", seconds / 60, seconds % 60);
+    }
+    out.push('\n');
+    if let Some(media) = &video.media {
+        let _ = writeln!(out, "Media file: {media}");
+    }
+    for (language, url) in &video.captions {
+        let language = if language.is_empty() { String::new() } else { format!(" ({language})") };
+        let _ = writeln!(out, "Captions{language}: {url}");
+    }
+    if !video.description.is_empty() {
+        let _ = writeln!(out, "Description: {}", video.description);
+    }
+    if let Some(transcript) = &video.transcript {
+        let _ = writeln!(out, "Transcript: {transcript}");
+    }
+    out
+}
+
+/// Returns a text as it is; feeds as a list, and JSON in lines where passages of it are
+/// looked for.
+fn plain(text: String, media: &str, lines: bool) -> String {
+    if (media.ends_with("xml") || media.is_empty())
+        && let Some(feed) = read_feed(&text)
+    {
+        let mut out = format!("# {} (a feed of {} entries)\n", feed.title, feed.entries.len());
+        for entry in &feed.entries {
+            let _ = write!(out, "\n- {}", entry.title);
+            for part in [&entry.date, &entry.link, &entry.summary] {
+                if !part.is_empty() {
+                    let _ = write!(out, "\n  {part}");
+                }
+            }
+        }
+        return out;
+    }
+    let json = media == "application/json" || media.ends_with("+json");
+    if json && lines && text.lines().count() < 3 {
+        let parsed = serde_json::from_str::<serde_json::Value>(&text);
+        return parsed.and_then(|value| serde_json::to_string_pretty(&value)).unwrap_or(text);
+    }
+    text
+}
+
+fn looks_like_html(bytes: &[u8]) -> bool {
+    let start = bytes.trim_ascii_start();
+    let start = start.get(..start.len().min(200)).unwrap_or_default().to_ascii_lowercase();
+    start.starts_with(b"<!doctype html") || start.starts_with(b"<html")
+}
+
+/// Says what kind of document a file is, where its text can be extracted.
+fn document(url: &Url, media: &str, bytes: &[u8]) -> Option<&'static str> {
+    let path = url.path().to_ascii_lowercase();
+    let zip = bytes.starts_with(b"PK\x03\x04");
+    let is = |suffixes: &[&str], kinds: &[&str]| {
+        zip && suffixes.iter().any(|suffix| path.ends_with(suffix))
+            || kinds.iter().any(|kind| media.contains(kind))
+    };
+    if bytes.starts_with(b"%PDF-") {
+        Some("a PDF")
+    } else if is(&[".xlsx", ".ods"], &["spreadsheetml", "opendocument.spreadsheet", "ms-excel"]) {
+        Some("a workbook")
+    } else if is(&[".docx"], &["wordprocessingml"]) {
+        Some("a Word document")
+    } else if media == "application/pdf" {
+        Some("declared a PDF")
+    } else {
+        None
+    }
 }
 
 /// Returns the content, or as much of it as a reader can use.
@@ -187,6 +336,16 @@ fn refused(response: &Response, media: &str, bytes: &[u8], html: bool) -> ToolEr
     let status = http::StatusCode::from_u16(response.status).ok();
     let reason = status.and_then(|status| status.canonical_reason()).unwrap_or_default();
     let mut message = format!("`{}` answered {} {reason}", response.url, response.status);
+    let meaning = match response.status {
+        401 | 407 => " (it asks for a login)",
+        402 => " (it is behind a paywall)",
+        403 => " (it refuses this reader; another source may serve)",
+        429 => " (it is asked too often; wait, or use another source)",
+        451 => " (it is not shown here for legal reasons)",
+        500.. => " (its server is in trouble; try again later, or use another source)",
+        _ => "",
+    };
+    message.push_str(meaning);
     if is_text(media) {
         let text = decode(bytes, response.header("content-type")).text;
         let text = if html { read_page(&text, &response.url).markdown } else { text };
@@ -198,31 +357,29 @@ fn refused(response: &Response, media: &str, bytes: &[u8], html: bool) -> ToolEr
     ToolError::Failed(message)
 }
 
-/// Says what a file is that is no text, and what reads it.
-fn binary(url: &Url, media: &str, bytes: &[u8]) -> String {
+/// Says what a file is that has no text to return, and what helps.
+fn binary(url: &Url, media: &str, length: usize) -> String {
     let path = url.path().to_ascii_lowercase();
-    let is = |kinds: &[&str], suffixes: &[&str]| {
-        kinds.iter().any(|kind| media.contains(kind))
-            || suffixes.iter().any(|suffix| path.ends_with(suffix))
-    };
-    let workbook = is(&["spreadsheet", "ms-excel"], &[".xlsx", ".xls", ".ods"]);
-    let document = is(
-        &["pdf", "msword", "wordprocessing", "presentation"],
-        &[".pdf", ".doc", ".docx", ".pptx"],
-    ) || bytes.starts_with(b"%PDF-");
-    let hint = if workbook {
-        format!("a workbook; read it with `extract_excel_content` and `document_path` \"{url}\"")
-    } else if document {
-        format!("a document; read it with `extract_document_content` and `document_path` \"{url}\"")
-    } else if media.starts_with("image/") {
+    let ends = |suffixes: &[&str]| suffixes.iter().any(|suffix| path.ends_with(suffix));
+    let hint = if media.starts_with("image/") {
         "an image, which has no text to return".to_owned()
-    } else if is(&["zip", "gzip", "x-tar"], &[".zip", ".gz", ".tar"]) {
+    } else if media.starts_with("audio/") || media.starts_with("video/") {
+        "a recording, which has no text to return; its page may have captions or a transcript"
+            .to_owned()
+    } else if ["zip", "gzip", "x-tar", "x-bzip", "x-xz", "x-7z"].iter().any(|it| media.contains(it))
+        || ends(&[".zip", ".gz", ".tar", ".tgz", ".bz2", ".xz"])
+    {
         "an archive; fetch and unpack it with `execute_code`".to_owned()
+    } else if media.contains("msword") || media.contains("presentation") || ends(&[".doc", ".pptx"])
+    {
+        format!(
+            "a document of a kind that may not be read; try `extract_document_content` with `document_path` \"{url}\""
+        )
     } else {
         "binary data; fetch it with `execute_code`".to_owned()
     };
     let media = if media.is_empty() { "unknown type" } else { media };
-    format!("`{url}` is no page ({media}, {} bytes): {hint}", bytes.len())
+    format!("`{url}` is no page ({media}, {length} bytes): {hint}")
 }
 
 #[cfg(test)]
@@ -232,13 +389,33 @@ mod tests {
 
     fn run(url: &str, query: Option<&str>) -> Result<String, ToolError> {
         let args = Args { url: url.to_owned(), query: query.map(ToOwned::to_owned) };
-        Fixture::new().run(|web, now, log| Box::pin(scrape(web, now, log, args)))
+        let got = Fixture::new().run(|web, now, log| Box::pin(scrape(web, now, log, args)));
+        got.map(|scraped| match scraped {
+            Scraped::Text(text) => text,
+            Scraped::Document(head, file) => {
+                format!("{head}[{}, {:?}, {} bytes]", file.name, file.media_type, file.bytes.len())
+            }
+        })
+    }
+
+    fn reply(status: u16, content_type: &str, body: &[u8]) -> Result<String, ToolError> {
+        let url: Url = "https://live.test/x".parse().unwrap();
+        let headers = vec![("content-type".to_owned(), content_type.to_owned())];
+        let headers = headers.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+        let body = body.to_vec().into();
+        let delay = Duration::ZERO;
+        let response = Response { status, url: url.clone(), headers, body, delay };
+        readable(&url, &response, None).map(|scraped| match scraped {
+            Scraped::Text(text) => text,
+            Scraped::Document(head, file) => format!("{head}[{}]", file.name),
+        })
     }
 
     #[test]
     fn a_page_is_returned_as_markdown_with_where_it_came_from() {
         let got = run("news.test/old-flood", None).unwrap();
-        let want = "Title: Flood at the quay\nDate: 2026-02-20\nURL: https://news.test/flood\n\n";
+        let want = "Title: Flood at the quay\nDate: 2026-02-20\nURL: https://news.test/flood\n\
+             Redirected from: https://news.test/old-flood\n\n";
         assert!(got.starts_with(want), "after a redirect, scheme left out: {got}");
         assert!(got.contains("| Ellery") && got.contains("[tables](https://tides.test/)"), "{got}");
     }
@@ -250,8 +427,6 @@ mod tests {
         let got = run("https://news.test/gb.txt", None).unwrap();
         assert!(got.contains("二月财务报告"), "GB18030 without a declaration: {got}");
         let table = [
-            ("https://news.test/report.pdf", "`extract_document_content`"),
-            ("https://news.test/book.xlsx", "`extract_excel_content`"),
             ("https://news.test/pack.zip", "`execute_code`"),
             ("https://news.test/map.png", "an image"),
             ("https://news.test/raw", "binary data"),
@@ -261,6 +436,99 @@ mod tests {
             assert!(error.contains(want), "{url}: {error}");
         }
     }
+
+    #[test]
+    fn documents_are_handed_on_to_be_read() {
+        let table = [
+            (
+                "https://news.test/report.pdf",
+                "a PDF",
+                "[report.pdf, Some(\"application/pdf\"), 10 bytes]",
+            ),
+            ("https://news.test/book.xlsx", "a workbook", "[book.xlsx, "),
+        ];
+        for (url, kind, file) in table {
+            let got = run(url, None).unwrap();
+            assert!(got.contains(&format!("This is {kind}; its text follows.")), "{got}");
+            assert!(got.contains(file), "{got}");
+        }
+        let got = reply(200, "application/octet-stream", b"%PDF-1.7 x").unwrap();
+        assert!(got.contains("This is a PDF"), "told by its bytes, as arXiv's links need: {got}");
+    }
+
+    #[test]
+    fn what_the_page_does_not_show_is_said() {
+        let table: [(&str, &str, &str); 9] = [
+            (
+                "text/html",
+                "<div id=app></div><script src=a.js></script>",
+                "needs JavaScript to show its content: use `browse_url`",
+            ),
+            (
+                "text/html",
+                "<meta http-equiv=refresh content='0;url=/y'>",
+                "sends its reader on to https://live.test/y",
+            ),
+            (
+                "text/html",
+                "<meta property='article:content_tier' content='metered'><p>Lead",
+                "behind a paywall",
+            ),
+            ("text/html", "", "[the page holds no text]"),
+            (
+                "",
+                "<!DOCTYPE html><title>T</title><p>Hello",
+                "Title: T\nURL: https://live.test/x\n\nHello",
+            ),
+            ("", "plain words", "plain words"),
+            ("application/octet-stream", "<html><p>Hello", "Hello"),
+            (
+                "application/rss+xml",
+                "<rss><channel><title>F</title><item><title>One</title><link>https://a.test/</link></item></channel></rss>",
+                "# F (a feed of 1 entries)\n\n- One\n  https://a.test/",
+            ),
+            (
+                "text/html",
+                r#"<script type="application/ld+json">{"@type":"VideoObject","name":"Choir","duration":"PT75S"}</script><track kind=captions srclang=en src=/c.vtt>"#,
+                "Video: Choir (1:15 min)\nCaptions (en): https://live.test/c.vtt",
+            ),
+        ];
+        for (content_type, body, want) in table {
+            let got = reply(200, content_type, body.as_bytes()).unwrap();
+            assert!(got.contains(want), "{body}: {got}");
+        }
+        let table = [
+            (402, "402 Payment Required (it is behind a paywall)"),
+            (403, "403 Forbidden (it refuses this reader"),
+            (429, "429 Too Many Requests (it is asked too often"),
+            (503, "503 Service Unavailable (its server is in trouble"),
+            (599, "answered 599"),
+        ];
+        for (status, want) in table {
+            let error = reply(status, "text/html", b"<h1>No</h1>").unwrap_err().to_string();
+            assert!(error.contains(want) && error.ends_with("# No"), "{error}");
+        }
+    }
+
+    #[test]
+    fn texts_are_not_garbled_whatever_the_server_says() {
+        let text = "二月财务报告：利润下降，支出上升，水位四米二。";
+        let utf8 = format!("<meta charset=utf-8><p>{text}");
+        let gb = [&b"<meta charset=gb2312><p>"[..], GB].concat();
+        let table: [(&str, &[u8], &str); 4] = [
+            ("text/html", utf8.as_bytes(), "UTF-8, declared in the page"),
+            ("text/html; charset=utf-8", text.as_bytes(), "UTF-8, declared by the server"),
+            ("text/html", &gb, "GB2312, declared in the page"),
+            ("text/html", GB, "GB2312, declared by nobody"),
+        ];
+        for (content_type, body, why) in table {
+            let got = reply(200, content_type, body).unwrap();
+            assert!(got.contains("二月财务报告"), "{why}: {got}");
+        }
+    }
+
+    /// `二月财务报告：利润下降，支出上升。` in GB18030.
+    const GB: &[u8] = b"\xb6\xfe\xd4\xc2\xb2\xc6\xce\xf1\xb1\xa8\xb8\xe6\xa3\xba\xc0\xfb\xc8\xf3\xcf\xc2\xbd\xb5\xa3\xac\xd6\xa7\xb3\xf6\xc9\xcf\xc9\xfd\xa1\xa3";
 
     #[test]
     fn with_a_query_only_what_fits_is_returned() {

@@ -12,11 +12,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use wildgym_sandbox::web::{AccessLog, Request, Web, WebError};
+use serde_json::{Map, Value, json};
+use wildgym_sandbox::web::{AccessLog, Web, WebError};
 
 use crate::error::ToolError;
 use crate::footprint::Footprint;
+use crate::serper::{ask, list, text};
 use crate::tool::{CallContext, Category, Output, Tool};
 
 /// The last page that can be asked for; no search goes on so long.
@@ -30,7 +31,8 @@ pub struct SearchSerper;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// What to look for, in any language. Understood: "exact phrase", -excluded, site:host.
+    /// What to look for, in any language. Understood: "exact phrase",
+    /// -excluded, one OR other, site:host, intitle:word, filetype:pdf.
     query: String,
     /// Page of results, from 1; each has ten.
     #[serde(default = "first")]
@@ -98,32 +100,53 @@ async fn search(
     if !(1..=LAST_PAGE).contains(&args.page) {
         return Err(refuse(format!("`page` is {}; pages go from 1 to {LAST_PAGE}", args.page)));
     }
-    let (path, list) = match args.kind {
+    let (path, name) = match args.kind {
         Kind::Search => ("search", "organic"),
         Kind::News => ("news", "news"),
     };
-    let url = web.endpoints().search.join(path).map_err(|error| {
-        ToolError::Failed(format!("the search engine has no usable address: {error}"))
-    })?;
     let mut body = json!({"q": args.query, "page": args.page});
     if let Some(location) = args.location.as_deref().filter(|it| !it.trim().is_empty()) {
         body["location"] = json!(location);
     }
-    let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-    let request =
-        Request { method: http::Method::POST, url, headers, body: body.to_string().into() };
-    let response = web.send(request, now, log).await?;
-    let reply: Value = serde_json::from_slice(&response.body).map_err(|_| {
-        let status = response.status;
-        ToolError::Failed(format!("the search engine answered {status} without JSON; try again"))
-    })?;
-    if response.status != 200 {
-        let message = reply["message"].as_str().unwrap_or("no reason given");
-        let status = response.status;
-        return Err(ToolError::Failed(format!("the search engine answered {status}: {message}")));
+    let reply = ask(web, now, log, path, &body).await?;
+    let hits = list(&reply, name);
+    let mut out = boxes(&reply);
+    if !out.is_empty() {
+        out.push('\n');
     }
-    let hits = reply[list].as_array().map_or(&[][..], Vec::as_slice);
-    Ok(if hits.is_empty() { nothing(args) } else { written(hits, args) })
+    out.push_str(&if hits.is_empty() { nothing(args) } else { written(&hits, args) });
+    Ok(out)
+}
+
+/// Writes what the live service shows beside its results: a direct answer, and a box about
+/// a thing. The hermetic one never has any.
+fn boxes(reply: &Map<String, Value>) -> String {
+    let mut out = String::new();
+    if let Some(answer) = reply.get("answerBox") {
+        let said = text(answer, "answer", &[]).or_else(|| text(answer, "snippet", &[]));
+        if let Some(said) = said {
+            let _ = writeln!(out, "Answer box: {said}");
+            let from = [text(answer, "title", &[]), text(answer, "link", &[])];
+            let from: Vec<_> = from.into_iter().flatten().collect();
+            if !from.is_empty() {
+                let _ = writeln!(out, "   from {}", from.join(" "));
+            }
+        }
+    }
+    if let Some(thing) = reply.get("knowledgeGraph")
+        && let Some(title) = text(thing, "title", &[])
+    {
+        let about = [text(thing, "type", &[]), text(thing, "description", &[])];
+        let about: Vec<_> = about.into_iter().flatten().collect();
+        let _ = writeln!(out, "About {title}: {}", about.join(". "));
+        let attributes = thing.get("attributes").and_then(Value::as_object);
+        for name in attributes.iter().flat_map(|all| all.keys()) {
+            if let Some(value) = text(&thing["attributes"], name, &[]) {
+                let _ = writeln!(out, "   {name}: {value}");
+            }
+        }
+    }
+    out
 }
 
 /// Says that nothing was found, and what may help.
@@ -139,19 +162,20 @@ fn nothing(args: &Args) -> String {
 }
 
 /// Writes hits as a numbered list.
-fn written(hits: &[Value], args: &Args) -> String {
+fn written(hits: &[&Value], args: &Args) -> String {
     let mut out = String::new();
     let offset = (args.page as usize - 1) * 10;
     for (place, hit) in hits.iter().enumerate() {
-        let text = |name: &str| hit[name].as_str().filter(|text| !text.is_empty());
-        let place = hit["position"].as_u64().unwrap_or((offset + place + 1) as u64);
-        let _ = writeln!(out, "{place}. {}", text("title").unwrap_or("(no title)"));
-        let _ = writeln!(out, "   {}", text("link").unwrap_or("(no link)"));
-        let about: Vec<_> = [text("date"), text("source")].into_iter().flatten().collect();
+        let field = |name: &str| text(hit, name, &[]);
+        // The live service counts positions from 1 on every page.
+        let place = offset + place + 1;
+        let _ = writeln!(out, "{place}. {}", field("title").unwrap_or("(no title)".to_owned()));
+        let _ = writeln!(out, "   {}", field("link").unwrap_or("(no link)".to_owned()));
+        let about: Vec<_> = [field("date"), field("source")].into_iter().flatten().collect();
         if !about.is_empty() {
             let _ = writeln!(out, "   {}", about.join(" · "));
         }
-        if let Some(snippet) = text("snippet") {
+        if let Some(snippet) = field("snippet") {
             let _ = writeln!(out, "   {snippet}");
         }
     }
@@ -176,9 +200,36 @@ mod tests {
         let want = "1. Flood at the quay\n   https://news.test/flood\n   Feb 20, 2026\n";
         assert!(got.starts_with(want), "{got}");
         let got = run(r#"{"query": "flood", "kind": "news", "location": "Ellery"}"#).unwrap();
-        assert!(got.contains("Feb 20, 2026 · The Ellery Post"), "news name their source: {got}");
+        assert!(got.contains("1 week ago · The Ellery Post"), "news name their source: {got}");
         let got = run(r#"{"query": "水位"}"#).unwrap();
         assert!(got.contains("https://news.test/%E6%B0%B4%E4%BD%8D"), "Chinese: {got}");
+    }
+
+    #[test]
+    fn what_the_live_service_adds_is_shown_and_what_it_leaves_out_is_missed() {
+        let reply = json!({
+            "answerBox": {"snippet": "4.2 m", "title": "Tides", "link": "https://a.test/"},
+            "knowledgeGraph": {"title": "Ellery", "type": "Harbour",
+                "attributes": {"Depth": "9 m", "Odd": {"a": 1}}},
+        });
+        let Value::Object(reply) = reply else { panic!("an object") };
+        assert_eq!(
+            boxes(&reply),
+            "Answer box: 4.2 m\n   from Tides https://a.test/\nAbout Ellery: Harbour\n   Depth: 9 m\n"
+        );
+        let args: Args = serde_json::from_str(r#"{"query": "a", "page": 2}"#).unwrap();
+        let hits = [json!({"link": "https://a.test/", "position": 1, "date": 7}), json!({})];
+        let got = written(&hits.iter().collect::<Vec<_>>(), &args);
+        assert_eq!(
+            got, "11. (no title)\n   https://a.test/\n   7\n12. (no title)\n   (no link)",
+            "positions go on from page to page"
+        );
+    }
+
+    #[test]
+    fn the_first_page_is_the_default() {
+        let args: Args = serde_json::from_str(r#"{"query": "a"}"#).unwrap();
+        assert_eq!(args.page, 1, "a forerunner began at the tenth");
     }
 
     #[test]

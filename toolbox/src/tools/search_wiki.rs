@@ -116,25 +116,18 @@ impl<'a> Wiki<'a> {
 
     /// Asks the action API.
     async fn query(&self, parameters: &[(&str, &str)]) -> Result<Value, ToolError> {
+        let mut answer = self.ask(parameters).await?;
+        Ok(answer["query"].take())
+    }
+
+    /// Asks the action API and returns all of its answer.
+    async fn ask(&self, parameters: &[(&str, &str)]) -> Result<Value, ToolError> {
         let mut url = self.api.clone();
         url.query_pairs_mut()
             .extend_pairs([("action", "query"), ("format", "json"), ("formatversion", "2")])
             .extend_pairs(parameters);
         let response = self.web.send(Request::get(url), self.now, self.log).await?;
-        let answer: Option<Value> = serde_json::from_slice(&response.body).ok();
-        match answer {
-            Some(mut answer) if response.status == 200 && answer.get("error").is_none() => {
-                Ok(answer["query"].take())
-            }
-            answer => {
-                let info = answer.as_ref().and_then(|it| it["error"]["info"].as_str());
-                Err(ToolError::Failed(format!(
-                    "the encyclopedia answered {}: {}",
-                    response.status,
-                    info.unwrap_or("no reason given")
-                )))
-            }
-        }
+        read(response.status, &response.body)
     }
 
     async fn look_up(&self, entity: &str) -> Result<String, ToolError> {
@@ -147,6 +140,7 @@ impl<'a> Wiki<'a> {
                 ("explaintext", "1"),
                 ("exintro", "1"),
                 ("ppprop", "disambiguation"),
+                ("plnamespace", "0"),
                 ("pllimit", "max"),
             ])
             .await?;
@@ -170,7 +164,8 @@ impl<'a> Wiki<'a> {
         Ok(out)
     }
 
-    /// Lists what an ambiguous title may mean, each with the first sentence about it.
+    /// Lists what an ambiguous title may mean, each with the first sentence about it; an
+    /// option that is ambiguous itself is marked, not followed.
     async fn options(&self, page: &Value) -> Result<String, ToolError> {
         let links = page["links"].as_array().map_or(&[][..], Vec::as_slice);
         let titles: Vec<&str> =
@@ -182,18 +177,28 @@ impl<'a> Wiki<'a> {
             .query(&[
                 ("titles", &titles.join("|")),
                 ("redirects", "1"),
-                ("prop", "extracts"),
-                ("explaintext", "1"),
+                ("prop", "extracts|pageprops"),
+                ("ppprop", "disambiguation"),
                 ("exintro", "1"),
+                ("explaintext", "1"),
                 ("exsentences", "1"),
                 ("exlimit", "max"),
             ])
             .await?;
-        let pages = query["pages"].as_array().map_or(&[][..], Vec::as_slice);
+        let known = query["pages"].as_array().map_or(&[][..], Vec::as_slice);
+        // A link may be spelled otherwise than its page, and lead to it by a redirect.
+        let changed = |list: &str, title: &str| {
+            let all = query[list].as_array().map_or(&[][..], Vec::as_slice);
+            let one = all.iter().find(|one| one["from"] == title);
+            one.and_then(|one| one["to"].as_str()).unwrap_or(title).to_owned()
+        };
         let mut out = String::new();
         for title in &titles {
-            let page = pages.iter().find(|page| page["title"] == *title);
+            let target = changed("redirects", &changed("normalized", title));
+            let page = known.iter().find(|page| page["title"] == target.as_str());
             let about = page.and_then(|page| page["extract"].as_str()).map(one_line);
+            let again = page.is_some_and(|it| it["pageprops"].get("disambiguation").is_some());
+            let about = if again { Some("itself ambiguous".to_owned()) } else { about };
             match about.filter(|about| !about.is_empty()) {
                 Some(about) => {
                     let _ = writeln!(out, "- {title}: {about}");
@@ -232,6 +237,24 @@ impl<'a> Wiki<'a> {
             near.join("\n")
         ))
     }
+}
+
+/// Reads a reply of the action API.
+fn read(status: u16, body: &[u8]) -> Result<Value, ToolError> {
+    let failed = |what: &str| {
+        let hint = if status == 429 || status >= 500 { "; try again" } else { "" };
+        Err(ToolError::Failed(format!("the encyclopedia answered {status}: {what}{hint}")))
+    };
+    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+        return failed("no JSON");
+    };
+    // Errors are 200 with an `error`; the REST service has `title` and `detail` instead.
+    let said = [&answer["error"]["info"], &answer["detail"], &answer["title"]];
+    let said = said.into_iter().find_map(Value::as_str);
+    if status != 200 || answer.get("error").is_some() {
+        return failed(said.unwrap_or("no reason given"));
+    }
+    if answer.is_object() { Ok(answer) } else { failed("its JSON is no object") }
 }
 
 /// Returns whether a character is Chinese.
@@ -296,6 +319,39 @@ mod tests {
             assert_eq!(run(arguments).unwrap(), want, "{why}");
         }
         assert!(run(r#"{"entity": "Port Ellery", "language": "en-GB"}"#).is_ok(), "a region");
+    }
+
+    #[test]
+    fn an_ambiguous_option_is_marked_and_not_followed() {
+        let got = run(r#"{"entity": "Nested"}"#).unwrap();
+        let want = "- Veldt: itself ambiguous\n- Veldt Coast: The Veldt Coast is a coast.";
+        assert!(got.ends_with(want), "{got}");
+        let got = run(r#"{"entity": "veldt (brig)"}"#).unwrap();
+        assert!(
+            got.starts_with("There is no article `veldt (brig)`"),
+            "an option without one: {got}"
+        );
+    }
+
+    #[test]
+    fn replies_of_every_kind_are_told_apart() {
+        let table: [(u16, &str, &str); 6] = [
+            (
+                200,
+                r#"{"error": {"code": "maxlag", "info": "Waiting for a server"}}"#,
+                "200: Waiting",
+            ),
+            (404, r#"{"title": "Not found.", "status": 404}"#, "404: Not found."),
+            (429, "<html>Too many requests", "429: no JSON; try again"),
+            (503, "{}", "503: no reason given; try again"),
+            (200, "", "200: no JSON"),
+            (200, "[]", "its JSON is no object"),
+        ];
+        for (status, body, want) in table {
+            let error = read(status, body.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(want), "{body}: {error}");
+        }
+        assert!(read(200, br#"{"batchcomplete": true}"#).is_ok(), "nothing found is a reply");
     }
 
     #[test]

@@ -35,13 +35,21 @@ impl Fixture {
                 "Port Ellery is a harbour. It lies in the north.\n\n## More\n\nA lighthouse.\n",
             ),
             ("Veldt (disambiguation)", "Veldt", "- [[Veldt Coast]]\n- [[Anna Veldt]]\n"),
+            ("Veldt (ship) (disambiguation)", "", "- [[Veldt (brig)]]\n"),
+            ("Nested (disambiguation)", "Nested", "- [[Veldt]]\n- [[Veldt Coast]]\n"),
             ("Veldt Coast", "", "The Veldt Coast is a coast. It is long.\n"),
         ]
         .map(|(title, redirect, body)| article(title, redirect, body))
         .into();
         let mut baike = site("baike.test", "百科", Language::Zh, SiteKind::Encyclopedia);
         baike.articles = vec![article("云岫港", "", "云岫港是一座港口。\n")];
-        let sites = [news, wiki, baike].map(|site| (site.host.clone(), site));
+        let mut journal = site("journal.test", "Tidal Letters", Language::En, SiteKind::Pages);
+        for (number, (path, html)) in papers().into_iter().enumerate() {
+            let file = root.join(format!("paper-{number}.html"));
+            std::fs::write(&file, html).unwrap();
+            journal.pages.insert(path.to_owned(), file);
+        }
+        let sites = [news, wiki, baike, journal].map(|site| (site.host.clone(), site));
         let hermetic = Hermetic::open(&BTreeMap::from(sites), &root.join("cache")).unwrap();
         let web = Web::hermetic(Arc::new(hermetic), vec!["blocked.test".to_owned()]);
         Self { _dir: dir, web }
@@ -63,16 +71,7 @@ impl Fixture {
 }
 
 fn site(host: &str, title: &str, language: Language, kind: SiteKind) -> Site {
-    let meta = SiteMeta {
-        title: title.to_owned(),
-        language,
-        kind,
-        aliases: Vec::new(),
-        redirects: BTreeMap::new(),
-        unlisted: Vec::new(),
-        services: Vec::new(),
-    };
-    Site { host: host.to_owned(), meta, pages: BTreeMap::new(), articles: Vec::new() }
+    Site::new(host, SiteMeta::new(title, language, kind))
 }
 
 fn article(title: &str, redirect: &str, body: &str) -> Article {
@@ -82,8 +81,33 @@ fn article(title: &str, redirect: &str, body: &str) -> Article {
         redirects: redirects.into_iter().collect(),
         disambiguation: title.contains("disambiguation"),
         date: "2026-01-02".parse().unwrap(),
+        categories: Vec::new(),
+        languages: BTreeMap::new(),
+        user: None,
+        comment: None,
     };
-    Article { meta, body: body.to_owned(), file: format!("{title}.md").into() }
+    let file = format!("{title}.md").into();
+    Article { meta, body: body.to_owned(), file, revisions: Vec::new() }
+}
+
+fn papers() -> [(&'static str, &'static str); 2] {
+    [
+        (
+            "/seiches",
+            "<title>Seiches | Tidal Letters</title><meta name=citation_title \
+             content='Seiches of the Ellery quay'><meta name=citation_author content='Holm, Ida'>\
+             <meta name=citation_author content='Bo Rusk'><meta name=citation_journal_title \
+             content='Tidal Letters'><meta name=citation_publication_date content=2019/05/02>\
+             <meta name=citation_pdf_url content=/seiches.pdf><meta name=citation_abstract \
+             content='Standing waves of 4.2 minutes.'><h1>Seiches of the Ellery quay</h1>",
+        ),
+        (
+            "/survey",
+            "<meta name=citation_title content='A survey of tides'><meta name=citation_reference \
+             content='Holm (2019): Seiches of the Ellery quay'><h1>A survey of tides</h1>\
+             <p>Seiches and more.",
+        ),
+    ]
 }
 
 fn files() -> Vec<(&'static str, Vec<u8>)> {

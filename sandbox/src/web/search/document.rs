@@ -6,7 +6,9 @@ use jiff::civil::Date;
 use regex::Regex;
 use scraper::{ElementRef, Html, Node, Selector};
 use serde::{Deserialize, Serialize};
+use url::Url;
 
+use super::paper::Paper;
 use crate::html::{is_bottomless, without_tags};
 
 /// Elements whose text is no part of what a page says.
@@ -47,7 +49,7 @@ const BLOCKS: &[&str] = &[
 ];
 
 /// One page or article, as the index holds it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::web) struct Document {
     /// Host that serves it, in its one spelling.
     pub(in crate::web) host: String,
@@ -65,6 +67,12 @@ pub(in crate::web) struct Document {
     pub(in crate::web) date: Option<Date>,
     /// Whether it is news.
     pub(in crate::web) news: bool,
+    /// The language of its site.
+    pub(in crate::web) language: String,
+    /// What kind of file it is, as a suffix: `html`, `pdf`.
+    pub(in crate::web) filetype: String,
+    /// The paper that the page is about.
+    pub(in crate::web) paper: Option<Paper>,
 }
 
 /// What can be read off an HTML page.
@@ -76,10 +84,14 @@ pub(super) struct PageText {
     pub(super) news: bool,
     /// Whether the page asks not to be listed.
     pub(super) unlisted: bool,
+    /// The paper that it is about.
+    pub(super) paper: Option<Paper>,
+    /// Where its links lead, and what is written on them.
+    pub(super) links: Vec<(Url, String)>,
 }
 
-/// Reads an HTML page.
-pub(super) fn read(html: &str) -> PageText {
+/// Reads an HTML page that stands at `url`.
+pub(super) fn read(html: &str, url: &Url) -> PageText {
     if is_bottomless(html) {
         let text = without_tags(html).replace('\n', " ");
         return PageText { text, ..PageText::default() };
@@ -88,20 +100,40 @@ pub(super) fn read(html: &str) -> PageText {
     let first = |selector: &str| select(&page, selector).first().map(|found| text_of(*found));
     let title = first("title").or_else(|| first("h1")).unwrap_or_default();
     let headings: Vec<_> = select(&page, "h1, h2, h3").into_iter().map(text_of).collect();
-    let meta = |key: &str, name: &str| {
-        let found = select(&page, "meta");
-        let hit = found
-            .into_iter()
-            .find(|meta| meta.attr(key).is_some_and(|value| value.eq_ignore_ascii_case(name)));
-        hit.and_then(|meta| meta.attr("content")).unwrap_or_default().to_ascii_lowercase()
+    let tags = meta_tags(&page);
+    let says = |name: &str, word: &str| {
+        let said = tags.iter().find(|(key, _)| key == name);
+        said.is_some_and(|(_, content)| content.to_ascii_lowercase().contains(word))
     };
     PageText {
         title,
         headings: headings.join("\n"),
         text: text_of(page.root_element()),
-        news: meta("property", "og:type") == "article",
-        unlisted: ["noindex", "none"].iter().any(|word| meta("name", "robots").contains(word)),
+        news: says("og:type", "article"),
+        unlisted: says("robots", "noindex") || says("robots", "none"),
+        paper: Paper::read(&tags, url),
+        links: links(&page, url),
     }
+}
+
+/// Returns what the `<meta>` tags of a page say: `name` or `property` in lower case, and
+/// `content`.
+fn meta_tags(page: &Html) -> Vec<(String, String)> {
+    let read = |tag: ElementRef<'_>| {
+        let name = tag.attr("name").or_else(|| tag.attr("property"))?.to_ascii_lowercase();
+        Some((name, tag.attr("content").unwrap_or_default().to_owned()))
+    };
+    select(page, "meta").into_iter().filter_map(read).collect()
+}
+
+/// Returns the links of a page with what is written on them.
+fn links(page: &Html, url: &Url) -> Vec<(Url, String)> {
+    let read = |link: ElementRef<'_>| {
+        let mut target = url.join(link.attr("href")?).ok()?;
+        target.set_fragment(None);
+        Some((target, text_of(link))).filter(|(_, text)| !text.is_empty())
+    };
+    select(page, "a[href]").into_iter().filter_map(read).collect()
 }
 
 fn select<'a>(page: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
@@ -182,19 +214,24 @@ mod tests {
         let html = r#"<html><head><title> Tide  tables </title><meta name="ROBOTS" content="NoIndex">
             <meta property="og:type" content="article"></head><body><nav>Home</nav>
             <h1>Tide tables</h1><p>High<b>est</b> water</p><script>var x = "no";</script>
-            <ul><li>one</li><li>two</li></ul><h2>Notes</h2><footer>imprint</footer></body></html>"#;
-        let page = read(html);
+            <ul><li><a href="b.pdf#p">one</a></li><li>two</li></ul><h2>Notes</h2><footer>imprint</footer></body></html>"#;
+        let url = Url::parse("https://tides.test/a/").unwrap();
+        let page = read(html, &url);
         assert_eq!(page.title, "Tide tables");
         assert_eq!(page.headings, "Tide tables\nNotes");
         assert_eq!(page.text, "Tide tables Highest water one two Notes");
         assert!(page.news && page.unlisted);
-        assert_eq!(read("").text, "", "an empty page has no text");
+        let links: Vec<_> =
+            page.links.iter().map(|(url, text)| (url.as_str(), text.as_str())).collect();
+        assert_eq!(links, [("https://tides.test/a/b.pdf", "one")]);
+        assert_eq!(read("", &url).text, "", "an empty page has no text");
     }
 
     #[test]
     fn deep_nesting_is_walked_without_a_stack() {
         let html = format!("{}deep{}", "<div>".repeat(50_000), "</div>".repeat(50_000));
-        assert_eq!(read(&html).text, "deep");
+        let url = Url::parse("https://tides.test/").unwrap();
+        assert_eq!(read(&html, &url).text, "deep");
     }
 
     #[test]

@@ -1,24 +1,28 @@
 //! The inverted index on disk or, where the cache cannot be written, in memory.
 //!
-//! A document's number in the index is its place in the list of documents. That
-//! holds because everything goes into one segment in one go. Text reaches tantivy
-//! already cut into words, so that pages and queries are cut by the same code.
+//! A document's number in the index is its rank by URL. That holds because everything
+//! goes into one segment in one go, sorted. The index holds the documents themselves
+//! too, so that opening it reads none of them. Text reaches tantivy already cut into
+//! words, so that pages and queries are cut by the same code.
 
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::civil::Date;
+use tantivy::columnar::Column;
 use tantivy::indexer::SingleSegmentIndexWriter;
 use tantivy::schema::{
-    Field, IndexRecordOption, Schema, TantivyDocument, TextFieldIndexing, TextOptions,
+    Field, IndexRecordOption, NumericOptions, STORED, Schema, TantivyDocument, TextFieldIndexing,
+    TextOptions, Value as _,
 };
-use tantivy::{Index, IndexReader, ReloadPolicy, TantivyError};
+use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyError};
 
 use super::document::Document;
 use crate::web::hermetic::HermeticError;
 use crate::words::{grams, words};
 
 /// Part of every digest: a change of what is indexed, or how, is a new number.
-const FORMAT: &str = "wildgym search index 1";
+pub(in crate::web) const FORMAT: &str = "wildgym search index 2";
 
 /// Memory that indexing plans with, in bytes; it may use more.
 const BUDGET: usize = 48 << 20;
@@ -29,14 +33,24 @@ pub(super) struct Fields {
     pub(super) title: Field,
     pub(super) headings: Field,
     pub(super) text: Field,
-    /// Pairs of Chinese characters of title and text.
+    /// Pairs of Chinese characters of title, headings and text.
     pub(super) grams: Field,
     /// The words of the URL.
     pub(super) url: Field,
     /// The host and every domain above it, each as one word.
     pub(super) host: Field,
-    /// `news`, for news.
+    /// `news` and `paper`, for what is that.
     pub(super) kind: Field,
+    /// The suffix of its kind of file.
+    pub(super) filetype: Field,
+    /// The days since 1970 of its date; none where it has none.
+    pub(super) day: Field,
+    /// 1 for Chinese, 0 for the rest.
+    chinese: Field,
+    /// How often a paper is cited.
+    cited: Field,
+    /// The document as JSON.
+    record: Field,
 }
 
 impl Fields {
@@ -53,39 +67,110 @@ impl Fields {
             schema
                 .add_text_field(name, TextOptions::default().set_indexing_options(indexing.clone()))
         };
+        let (title, headings, text) =
+            (add("title", &ranked), add("headings", &ranked), add("text", &ranked));
+        let (grams, url) = (add("grams", &ranked), add("url", &ranked));
+        let (host, kind, filetype) =
+            (add("host", &plain), add("kind", &plain), add("filetype", &plain));
+        let fast = NumericOptions::default().set_fast();
+        let day = schema.add_i64_field("day", fast.clone());
+        let chinese = schema.add_u64_field("chinese", fast.clone());
+        let cited = schema.add_u64_field("cited", fast);
+        let record = schema.add_text_field("record", STORED);
         let fields = Self {
-            title: add("title", &ranked),
-            headings: add("headings", &ranked),
-            text: add("text", &ranked),
-            grams: add("grams", &ranked),
-            url: add("url", &ranked),
-            host: add("host", &plain),
-            kind: add("kind", &plain),
+            title,
+            headings,
+            text,
+            grams,
+            url,
+            host,
+            kind,
+            filetype,
+            day,
+            chinese,
+            cited,
+            record,
         };
         (schema.build(), fields)
     }
 }
 
-/// Opens the index of these documents below `cache`, or builds it.
+/// An opened index.
+pub(super) struct Opened {
+    pub(super) searcher: Searcher,
+    pub(super) fields: Fields,
+    day: Option<Column<i64>>,
+    chinese: Option<Column<u64>>,
+    cited: Option<Column<u64>>,
+}
+
+impl Opened {
+    fn new(index: &Index, fields: Fields) -> Result<Self, TantivyError> {
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        // An index without documents has no segment and no columns.
+        let columns = searcher.segment_readers().first().map(tantivy::SegmentReader::fast_fields);
+        Ok(Self {
+            day: columns.and_then(|columns| columns.i64("day").ok()),
+            chinese: columns.and_then(|columns| columns.u64("chinese").ok()),
+            cited: columns.and_then(|columns| columns.u64("cited").ok()),
+            searcher,
+            fields,
+        })
+    }
+
+    /// Returns a document.
+    pub(super) fn document(&self, number: u32) -> Option<Document> {
+        let stored: TantivyDocument = self.searcher.doc(DocAddress::new(0, number)).ok()?;
+        serde_json::from_str(stored.get_first(self.fields.record)?.as_str()?).ok()
+    }
+
+    /// Returns the date of a document, in days since 1970.
+    pub(super) fn day(&self, number: u32) -> Option<i64> {
+        self.day.as_ref()?.first(number)
+    }
+
+    /// Returns whether a document is Chinese.
+    pub(super) fn is_chinese(&self, number: u32) -> bool {
+        self.chinese.as_ref().and_then(|column| column.first(number)) == Some(1)
+    }
+
+    /// Returns how often a paper is cited.
+    pub(super) fn cited(&self, number: u32) -> u64 {
+        self.cited.as_ref().and_then(|column| column.first(number)).unwrap_or(0)
+    }
+}
+
+/// Returns the days since 1970.
+pub(super) fn days(date: Date) -> i64 {
+    (date - jiff::civil::date(1970, 1, 1)).get_days().into()
+}
+
+/// Opens the index of that digest below `cache`, or builds it of the documents.
 pub(super) fn open(
-    documents: &[Document],
+    digest: &str,
     cache: &Utf8Path,
-) -> Result<(IndexReader, Fields), HermeticError> {
+    documents: impl FnOnce() -> Result<Vec<Document>, HermeticError>,
+) -> Result<Opened, HermeticError> {
     let (schema, fields) = Fields::new();
-    let place = cache.join(format!("search-{}", digest(documents)));
-    let index = match stored(&place, &schema, documents.len()) {
-        Some(index) => index,
-        None => store(documents, &place, &schema, fields)?,
-    };
-    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into();
-    Ok((reader.map_err(HermeticError::from_index)?, fields))
+    let place = cache.join(format!("search-{digest}"));
+    if let Some(index) = stored(&place, &schema)
+        && let Ok(opened) = Opened::new(&index, fields)
+    {
+        return Ok(opened);
+    }
+    let mut documents = documents()?;
+    super::paper::count_citations(&mut documents);
+    // A document's number is its rank by URL: ties are broken by it.
+    documents.sort_by(|a, b| a.url.cmp(&b.url));
+    let index = store(&documents, &place, &schema, fields)?;
+    Opened::new(&index, fields).map_err(HermeticError::from_index)
 }
 
 /// Opens an index that is there and whole; anything else is as good as none.
-fn stored(place: &Utf8Path, schema: &Schema, count: usize) -> Option<Index> {
+fn stored(place: &Utf8Path, schema: &Schema) -> Option<Index> {
     let index = Index::open_in_dir(place).ok()?;
-    let documents = index.reader().ok()?.searcher().num_docs();
-    (index.schema() == *schema && documents == count as u64).then_some(index)
+    (index.schema() == *schema).then_some(index)
 }
 
 /// Builds the index beside its place and moves it there in one step, so that another
@@ -131,14 +216,25 @@ fn build(documents: &[Document], index: Index, fields: Fields) -> Result<Index, 
     let mut writer = SingleSegmentIndexWriter::<TantivyDocument>::new(index, BUDGET)?;
     for document in documents {
         let mut entry = TantivyDocument::new();
-        let title_and_text = format!("{}\n{}", document.title, document.text);
+        let all = format!("{}\n{}\n{}", document.title, document.headings, document.text);
         entry.add_text(fields.title, words(&document.title).join(" "));
         entry.add_text(fields.headings, words(&document.headings).join(" "));
         entry.add_text(fields.text, words(&document.text).join(" "));
-        entry.add_text(fields.grams, grams(&title_and_text).join(" "));
+        entry.add_text(fields.grams, grams(&all).join(" "));
         entry.add_text(fields.url, words(&document.url).join(" "));
         entry.add_text(fields.host, domains(&document.host).join(" "));
-        entry.add_text(fields.kind, if document.news { "news" } else { "" });
+        let kinds = [(document.news, "news"), (document.paper.is_some(), "paper")];
+        let kinds: Vec<_> = kinds.iter().filter(|(is, _)| *is).map(|(_, kind)| *kind).collect();
+        entry.add_text(fields.kind, kinds.join(" "));
+        entry.add_text(fields.filetype, &document.filetype);
+        if let Some(date) = document.date {
+            entry.add_i64(fields.day, days(date));
+        }
+        entry.add_u64(fields.chinese, u64::from(document.language == "zh"));
+        let cited = document.paper.as_ref().and_then(|paper| paper.cited);
+        entry.add_u64(fields.cited, cited.unwrap_or(0));
+        let record = serde_json::to_string(document).map_err(io::Error::from)?;
+        entry.add_text(fields.record, record);
         writer.add_document(entry)?;
     }
     writer.finalize()
@@ -148,23 +244,4 @@ fn build(documents: &[Document], index: Index, fields: Fields) -> Result<Index, 
 fn domains(host: &str) -> Vec<&str> {
     let above = host.match_indices('.').map(|(at, _)| &host[at + 1..]);
     std::iter::once(host).chain(above).collect()
-}
-
-/// Returns a digest of everything that goes into the index.
-fn digest(documents: &[Document]) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(FORMAT.as_bytes());
-    for document in documents {
-        let news = if document.news { "news" } else { "" };
-        for part in
-            [&document.url, &document.host, &document.title, &document.headings, &document.text]
-                .map(String::as_str)
-                .into_iter()
-                .chain([news])
-        {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-    }
-    hasher.finalize().to_hex().as_str()[..32].to_owned()
 }

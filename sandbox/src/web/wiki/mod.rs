@@ -1,25 +1,30 @@
-//! Encyclopedias: articles under `/wiki/`, MediaWiki's action API under
-//! `/w/api.php`, page summaries under `/api/rest_v1/page/summary/`.
+//! Encyclopedias: articles with their history under `/wiki/` and `/w/index.php`,
+//! MediaWiki's action API under `/w/api.php`, summaries under
+//! `/api/rest_v1/page/summary/`.
 //!
 //! Titles are matched as MediaWiki does: underscores are spaces and the first letter
 //! is a capital, the rest as written. There is no guessing what a title may mean.
 
 mod api;
 mod article;
+mod view;
 
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde_json::json;
 use wildgym_tasks::environment::Site;
 
 use super::Request;
 use super::hermetic::HermeticError;
-use super::pages::{decoded, not_found};
-use super::reply::{Reply, escape, http_day};
-use super::search::{Document, Engine, Query, Scope, is_unlisted};
-use article::{Entry, normal_title, path_title};
+use super::pages::decoded;
+use super::reply::{Reply, escape};
+use super::search::{Document, Engine, is_unlisted};
+use article::{Entry, Revision, normal_title, path_title};
+
+/// The number of the first revision: real ones are not small.
+const FIRST_REVISION: u64 = 1001;
 
 /// One encyclopedia.
 #[derive(Debug)]
@@ -30,12 +35,18 @@ pub(super) struct Encyclopedia {
     entries: Vec<Entry>,
     /// Articles by title and by redirect.
     titles: HashMap<String, usize>,
+    /// Redirects in order; they are pages of their own with numbers after the articles'.
+    redirects: Vec<(String, usize)>,
+    /// Article and place in its history, by the number of the revision.
+    revisions: HashMap<u64, (usize, usize)>,
+    /// Articles by category, both in order.
+    categories: BTreeMap<String, Vec<usize>>,
 }
 
 impl Encyclopedia {
-    /// Renders the articles of a site.
+    /// Takes over the articles of a site.
     pub(super) fn open(site: &Site) -> Result<Self, HermeticError> {
-        let entries: Vec<_> = site.articles.iter().map(Entry::new).collect();
+        let mut entries: Vec<_> = site.articles.iter().map(Entry::new).collect();
         let mut titles = HashMap::new();
         for (number, entry) in entries.iter().enumerate() {
             for title in std::iter::once(&entry.title).chain(&entry.redirects) {
@@ -48,8 +59,51 @@ impl Encyclopedia {
                 }
             }
         }
+        let mut redirects = Vec::new();
+        let mut categories: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (number, entry) in entries.iter().enumerate() {
+            redirects.extend(entry.redirects.iter().map(|title| (title.clone(), number)));
+            for category in &entry.categories {
+                categories.entry(category.clone()).or_default().push(number);
+            }
+        }
+        redirects.sort();
+        for members in categories.values_mut() {
+            members.sort_by(|a, b| entries[*a].title.cmp(&entries[*b].title));
+        }
+        let revisions = number_revisions(&mut entries);
         let (host, name) = (site.host.clone(), site.meta.title.clone());
-        Ok(Self { host, name, language: site.meta.language.name(), entries, titles })
+        let language = site.meta.language.name();
+        Ok(Self { host, name, language, entries, titles, redirects, revisions, categories })
+    }
+
+    /// Links the articles of encyclopedias of different languages: what one says of
+    /// another holds the other way round too.
+    pub(super) fn acquaint(all: &mut [&mut Self]) {
+        let mut said = Vec::new();
+        for wiki in all.iter() {
+            for entry in &wiki.entries {
+                for (language, title, _) in &entry.languages {
+                    said.push(((wiki.language, entry.title.clone()), (*language, title.clone())));
+                }
+            }
+        }
+        let back: Vec<_> = said.iter().map(|(one, other)| (other.clone(), one.clone())).collect();
+        for ((language, title), (other, other_title)) in said.into_iter().chain(back) {
+            let target = all.iter().find(|wiki| wiki.language == other);
+            let target = target.and_then(|wiki| {
+                let (_, entry) = wiki.find(&other_title)?;
+                Some((entry.title.clone(), wiki.address(&entry.title)))
+            });
+            let Some((other_title, address)) = target else { continue };
+            for wiki in all.iter_mut().filter(|wiki| wiki.language == language) {
+                let number = wiki.titles.get(&title).copied();
+                let Some(entry) = number.and_then(|it| wiki.entries.get_mut(it)) else { continue };
+                entry.languages.retain(|(known, _, _)| *known != other);
+                entry.languages.push((other, other_title.clone(), address.clone()));
+                entry.languages.sort();
+            }
+        }
     }
 
     /// Returns what the search engine is told.
@@ -57,21 +111,23 @@ impl Encyclopedia {
         let listed = |entry: &&Entry| {
             !is_unlisted(site, &format!("/wiki/{}", entry.title.replace(' ', "_")))
         };
-        let document = |entry: &Entry| Document {
-            host: self.host.clone(),
-            url: self.address(&entry.title),
-            source: self.name.clone(),
-            title: entry.title.clone(),
-            headings: entry
-                .redirects
-                .iter()
-                .chain(&entry.headings)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join("\n"),
-            text: entry.text.split_whitespace().collect::<Vec<_>>().join(" "),
-            date: Some(entry.date),
-            news: false,
+        let document = |entry: &Entry| {
+            let rendered = entry.rendered();
+            let sections = rendered.sections.iter().map(|section| &section.title);
+            let headings: Vec<_> = entry.redirects.iter().chain(sections).cloned().collect();
+            Document {
+                host: self.host.clone(),
+                url: self.address(&entry.title),
+                source: self.name.clone(),
+                title: entry.title.clone(),
+                headings: headings.join("\n"),
+                text: rendered.text.split_whitespace().collect::<Vec<_>>().join(" "),
+                date: Some(entry.date()),
+                news: false,
+                language: self.language.to_owned(),
+                filetype: "html".to_owned(),
+                paper: None,
+            }
         };
         self.entries.iter().filter(listed).map(document).collect()
     }
@@ -95,10 +151,9 @@ impl Encyclopedia {
         if !matches!(request.method, http::Method::GET | http::Method::HEAD) {
             return Some(Reply::method_not_allowed(&request.method, "GET, HEAD"));
         }
-        Some(match (summary, view) {
-            (Some(title), _) => self.summary(title),
-            (_, Some(title)) => self.view(title),
-            (None, None) => self.front(request, engine),
+        Some(match summary {
+            Some(title) => self.summary(title),
+            None => view::answer(self, request, view, engine),
         })
     }
 
@@ -108,81 +163,75 @@ impl Encyclopedia {
         Some((number, self.entries.get(number)?))
     }
 
+    /// Returns a revision with its article and its place in the history.
+    fn revision(&self, id: u64) -> Option<(usize, &Entry, usize)> {
+        let (number, place) = *self.revisions.get(&id)?;
+        Some((number, self.entries.get(number)?, place))
+    }
+
     /// Returns where an article is.
     fn address(&self, title: &str) -> String {
         format!("https://{}/wiki/{}", self.host, path_title(title))
-    }
-
-    /// Shows an article; a redirect shows its target and says where one came from.
-    fn view(&self, written: &str) -> Reply {
-        let title = normal_title(written);
-        if written != title.replace(' ', "_") {
-            return Reply::moved(&format!("/wiki/{}", path_title(&title)));
-        }
-        let Some((_, entry)) = self.find(&title) else {
-            return not_found(self.language, &format!("/wiki/{written}"));
-        };
-        let mut body = format!("<main>\n<h1>{}</h1>\n", escape(&entry.title));
-        if entry.title != title {
-            let note = if self.language == "zh" { "重定向自" } else { "Redirected from" };
-            let _ = writeln!(body, "<p>({note} {})</p>", escape(&title));
-        }
-        let edited = if self.language == "zh" { "最后修订" } else { "Last edited" };
-        let _ = writeln!(
-            body,
-            "{}</main>\n<footer>{edited} <time datetime=\"{1}\">{1}</time></footer>",
-            entry.html, entry.date
-        );
-        Reply::html(200, self.language, &format!("{} - {}", entry.title, self.name), &body)
-            .with("last-modified", &http_day(entry.date))
-    }
-
-    /// The front page, which is a search box, and the results of a search.
-    fn front(&self, request: &Request, engine: &Engine) -> Reply {
-        let text = request.url.query_pairs().find(|(name, _)| name == "search");
-        let text = text.map(|(_, value)| value.into_owned()).unwrap_or_default();
-        let button = if self.language == "zh" { "搜索" } else { "Search" };
-        let mut body = format!(
-            "<h1>{}</h1>\n<form action=\"/w/index.php\"><input name=\"search\" \
-             aria-label=\"{button}\" value=\"{}\"><button>{button}</button></form>\n<ul>\n",
-            escape(&self.name),
-            escape(&text)
-        );
-        let scope = Scope { host: Some(&self.host), ..Scope::default() };
-        for hit in engine.search(&Query::parse(&text), scope, 0, 20).hits {
-            let [url, title, snippet] = [&hit.url, &hit.title, &hit.snippet].map(|it| escape(it));
-            let _ = writeln!(body, "<li><a href=\"{url}\">{title}</a>: {snippet}</li>");
-        }
-        body.push_str("</ul>\n");
-        Reply::html(200, self.language, &self.name, &body)
     }
 
     /// Answers with the summary of a page.
     fn summary(&self, written: &str) -> Reply {
         let title = normal_title(written);
         let Some((number, entry)) = self.find(&title) else {
-            let missing = json!({"type": "not_found", "title": "Not found.", "status": 404,
+            let missing = json!({"type": "https://mediawiki.org/wiki/HyperSwitch/errors/not_found",
+                "title": "Not found.", "status": 404, "method": "get",
                 "detail": format!("there is no page `{title}`")});
             return Reply::json(404, &missing);
         };
         if entry.title != title {
-            return Reply::moved(&format!(
-                "/api/rest_v1/page/summary/{}",
-                path_title(&entry.title)
-            ));
+            let target = path_title(&entry.title);
+            return Reply::redirect(302, &format!("/api/rest_v1/page/summary/{target}"));
         }
         let kind = if entry.disambiguation { "disambiguation" } else { "standard" };
         let page = self.address(&entry.title);
+        let intro = entry.rendered().intro();
+        let revision = entry.revisions.last().map_or(0, |last| last.id);
         Reply::json(
             200,
             &json!({
                 "type": kind, "title": entry.title, "displaytitle": escape(&entry.title),
-                "pageid": number + 1, "lang": self.language,
-                "timestamp": format!("{}T00:00:00Z", entry.date),
-                "content_urls": {"desktop": {"page": page}, "mobile": {"page": page}},
-                "extract": entry.intro(),
-                "extract_html": format!("<p>{}</p>", escape(entry.intro())),
+                "namespace": {"id": 0, "text": ""},
+                "titles": {"canonical": entry.title.replace(' ', "_"), "normalized": entry.title,
+                    "display": escape(&entry.title)},
+                "pageid": number + 1, "lang": self.language, "dir": "ltr",
+                "revision": revision.to_string(), "timestamp": timestamp(entry.date()),
+                "content_urls": {
+                    "desktop": {"page": page, "revisions": format!("{page}?action=history")},
+                    "mobile": {"page": page, "revisions": format!("{page}?action=history")},
+                },
+                "extract": intro, "extract_html": format!("<p>{}</p>", escape(intro)),
             }),
         )
     }
+}
+
+/// Numbers all revisions in the order of their days, and says which article each is of.
+fn number_revisions(entries: &mut [Entry]) -> HashMap<u64, (usize, usize)> {
+    let mut order: Vec<(Date, String, usize, usize)> = Vec::new();
+    for (number, entry) in entries.iter().enumerate() {
+        let places = entry.revisions.iter().enumerate();
+        order.extend(places.map(|(place, it)| (it.date, entry.title.clone(), number, place)));
+    }
+    order.sort();
+    let mut ids = HashMap::new();
+    for (id, (_, _, number, place)) in (FIRST_REVISION..).zip(order) {
+        entries[number].revisions[place].id = id;
+        ids.insert(id, (number, place));
+    }
+    ids
+}
+
+/// Returns the revision before the one at a place, if there is one.
+fn before(entry: &Entry, place: usize) -> Option<&Revision> {
+    place.checked_sub(1).and_then(|place| entry.revisions.get(place))
+}
+
+/// Writes the start of a day as MediaWiki does.
+fn timestamp(day: Date) -> String {
+    format!("{day}T00:00:00Z")
 }

@@ -1,12 +1,14 @@
 //! The scripted model as a program of its own, for tests that kill the gym.
 //!
 //! ```text
-//! scripted-model [--port N] [--wait-ms N] [--rounds N] [--tool NAME --arguments JSON] [--log FILE]
+//! scripted-model [--port N] [--wait-ms N] [--rounds N] [--tool NAME --arguments JSON]
+//!                [--act ACTION]… [--log FILE]
 //! ```
 //!
 //! Prints its base URL, then answers until it is killed: every round but the last with
 //! a call of the named tool, else of one that is offered; the last (the second, unless
-//! `--rounds` says another) with a final answer. Each request appends a line of JSON to the log before it is
+//! `--rounds` says another) with a final answer. Asked by a tool, it does
+//! the acts in turn, see `wildgym_support::navigator`. Each request appends a line of JSON to the log before it is
 //! answered: `n`, `trial` (the header `x-wildgym-trial`, or null), `key` (the start of
 //! the first message of the user), `round`, `violations`.
 
@@ -15,7 +17,9 @@ use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wildgym_support::{Request, Response, ScriptedServer, calls, final_answer, protocol, says};
+use wildgym_support::{
+    Request, Response, ScriptedServer, calls, final_answer, navigates, protocol, says,
+};
 
 struct Arguments {
     port: u16,
@@ -23,6 +27,7 @@ struct Arguments {
     rounds: usize,
     tool: Option<String>,
     input: Value,
+    acts: Vec<String>,
     log: Option<File>,
 }
 
@@ -33,6 +38,7 @@ fn arguments() -> Result<Arguments, String> {
         rounds: 2,
         tool: None,
         input: json!({}),
+        acts: Vec::new(),
         log: None,
     };
     let mut given = std::env::args().skip(1);
@@ -44,6 +50,7 @@ fn arguments() -> Result<Arguments, String> {
             "--wait-ms" => read.wait = Duration::from_millis(number()?),
             "--rounds" => read.rounds = usize::try_from(number()?).unwrap_or(usize::MAX),
             "--tool" => read.tool = Some(value),
+            "--act" => read.acts.push(value),
             "--arguments" => {
                 read.input = serde_json::from_str(&value)
                     .map_err(|error| format!("`{value}` is no JSON: {error}"))?;
@@ -93,7 +100,7 @@ fn line(request: &Request) -> Value {
 
 #[tokio::main]
 async fn main() -> Result<(), String> {
-    let Arguments { port, wait, rounds, tool, input, log } = arguments()?;
+    let Arguments { port, wait, rounds, tool, input, acts, log } = arguments()?;
     let call = tool.map(|tool| (tool, input));
     let answer = move |request: &Request| {
         if let Some(mut log) = log.as_ref() {
@@ -102,6 +109,11 @@ async fn main() -> Result<(), String> {
             if let Err(error) = written {
                 return wildgym_support::raw(format!("the log: {error}")).with_status(500);
             }
+        }
+        let role = request.headers.get("x-wildgym-role");
+        if role.is_some_and(|role| role.starts_with("browse_url")) {
+            let acts: Vec<&str> = acts.iter().map(String::as_str).collect();
+            return navigates(request, &acts).after(wait);
         }
         script(request, rounds, call.as_ref()).after(wait)
     };

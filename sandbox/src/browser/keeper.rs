@@ -1,0 +1,103 @@
+//! The keeper: ends a browser and all below it when the gym is gone.
+//!
+//! A browser is a tree of processes, some of them without a parent for a moment, and
+//! nothing in it notices that the gym was killed. The keeper is this same program in a
+//! small mode of its own: it adopts every orphan below it, starts the browser, and
+//! waits for the first of two ends, the browser's or the gym's. Then it kills what is
+//! still there and ends itself.
+//!
+//! Its standard input and output are the browser's remote control, passed on as
+//! descriptors 3 and 4. Its standard error is never written to: it is the pipe whose
+//! other end only the gym holds, so that its closing tells the gym's end, however that
+//! came.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, set_child_subreaper,
+    wait,
+};
+
+use super::tree;
+
+/// What is between the keeper's descriptors and the browser's.
+const REMOTE_CONTROL: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
+
+/// How often adopted processes that ended are buried, in seconds.
+const ROUND: i64 = 1;
+
+/// How long the killed may take to end.
+const ENDING: Duration = Duration::from_secs(10);
+
+/// Keeps a program until it or the one who started this process ends: the whole life of
+/// a keeper. What the program says goes to the file `errors`.
+pub fn keep(errors: &Path, program: &OsStr, arguments: &[OsString]) -> io::Result<()> {
+    set_child_subreaper(Some(getpid()))?;
+    let child = Command::new("/bin/sh")
+        .args([OsStr::new("-c"), OsStr::new(REMOTE_CONTROL), program])
+        .args(arguments)
+        .stderr(File::create(errors)?)
+        .spawn()?;
+    let pid = Pid::from_raw(child.id().cast_signed());
+    let ended = pid.map(wait_for_either);
+    end_all()?;
+    ended.unwrap_or(Ok(()))
+}
+
+/// Waits until the child has ended, or nobody holds the other end of standard error.
+fn wait_for_either(child: Pid) -> io::Result<()> {
+    let child = pidfd_open(child, PidfdFlags::empty())?;
+    let lifeline = rustix::stdio::stderr();
+    loop {
+        let mut ends = [
+            PollFd::new(&child, PollFlags::IN),
+            // A closed reader is reported unasked.
+            PollFd::from_borrowed_fd(lifeline.as_fd(), PollFlags::empty()),
+        ];
+        let round = Timespec { tv_sec: ROUND, tv_nsec: 0 };
+        match poll(&mut ends, Some(&round)) {
+            Ok(0) => bury(),
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Takes note of adopted processes that ended. The browser itself, should it be among
+/// them, shows in its descriptor all the same.
+fn bury() {
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+}
+
+/// Kills everything below until nothing is.
+fn end_all() -> io::Result<()> {
+    let begin = Instant::now();
+    loop {
+        for pid in tree::below(std::process::id()) {
+            if let Some(pid) = Pid::from_raw(pid.cast_signed()) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(Errno::CHILD) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if begin.elapsed() > ENDING {
+            return Err(io::Error::other("some processes of the browser do not end"));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,3 @@
+fetch("/api/trips").then((reply) => reply.json()).then((found) => {
+  document.getElementById("water").textContent = found.count + " trips are planned.";
+});

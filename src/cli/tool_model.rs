@@ -1,0 +1,182 @@
+//! The model that answers the questions of tools, and how pages are offered: the flags of
+//! every command that has tools called.
+
+use clap::{Args, ValueEnum};
+use serde_json::Map;
+use wildgym_tasks::environment::BrowserMode;
+
+use super::run::DEFAULT_BASE_URL;
+use super::{Failure, environment};
+use crate::store::{Condition, ModelConfig};
+
+/// Most tokens of a reply: an action needs few, thinking before it more.
+const MAX_TOKENS: u32 = 4096;
+
+/// Requests in flight at once.
+const REQUESTS: u32 = 16;
+
+/// How long a request may take, in seconds.
+const REQUEST_SECONDS: u64 = 300;
+
+/// How pages are offered, and who answers tools.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tools")]
+pub(super) struct ToolModelArgs {
+    /// How pages that need a browser are offered: by `browse_url`, or by the page actions as
+    /// tools [default: as each task says, else `delegated`]
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(super) browser: Option<BrowserName>,
+
+    /// Model that answers the questions of tools, such as the navigator of `browse_url`, by
+    /// the name its endpoint knows [default: the agent's]
+    #[arg(long = "tool-model", id = "tool_model", value_name = "NAME")]
+    name: Option<String>,
+
+    /// Base URL of that model's endpoint [default: the agent's, else `OPENAI_BASE_URL`, else
+    /// `https://api.openai.com/v1`]
+    #[arg(long = "tool-base-url", value_name = "URL", requires = "tool_model")]
+    tool_base_url: Option<String>,
+
+    /// Environment variable that holds the key of that endpoint
+    /// [default: the agent's at the agent's endpoint, else `OPENAI_API_KEY`]
+    #[arg(long = "tool-api-key-env", value_name = "NAME", requires = "tool_model")]
+    tool_api_key_env: Option<String>,
+
+    /// More fields of every request to that model, as a JSON object
+    #[arg(long = "tool-extra", value_name = "JSON", requires = "tool_model")]
+    tool_extra: Option<String>,
+
+    /// Requests in flight at that endpoint at once [default: 16]
+    #[arg(long = "tool-requests", value_name = "COUNT", requires = "tool_model",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    tool_requests: Option<u32>,
+
+    /// How long a request to that model may take, in seconds [default: 300]
+    #[arg(long = "tool-request-seconds", value_name = "SECONDS", requires = "tool_model",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    tool_request_seconds: Option<u64>,
+
+    /// Send the model that answers tools no pictures, only text
+    #[arg(long)]
+    text_only: bool,
+}
+
+/// The same flags for a run whose endpoint has moved.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tools")]
+pub(super) struct ToolMovedArgs {
+    /// Base URL of the endpoint that answers tools, where it has moved
+    #[arg(long = "tool-base-url", value_name = "URL")]
+    tool_base_url: Option<String>,
+
+    /// Environment variable that holds its key, where it is another now
+    #[arg(long = "tool-api-key-env", value_name = "NAME")]
+    tool_api_key_env: Option<String>,
+}
+
+/// How pages are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum BrowserName {
+    /// By `browse_url`, whose navigator acts on the pages
+    Delegated,
+    /// By the page actions as tools of the agent's own
+    Direct,
+}
+
+impl From<BrowserName> for BrowserMode {
+    fn from(name: BrowserName) -> Self {
+        match name {
+            BrowserName::Delegated => Self::Delegated,
+            BrowserName::Direct => Self::Direct,
+        }
+    }
+}
+
+impl ToolModelArgs {
+    /// Adds to a condition what the flags say, and to its name how pages are offered.
+    pub(super) fn apply(
+        &self,
+        (mut name, mut condition): (String, Condition),
+    ) -> Result<(String, Condition), Failure> {
+        let given = [(self.name.is_some(), "--tool-model"), (self.text_only, "--text-only")];
+        let given = given.into_iter().find(|(given, _)| *given);
+        if let (Some((_, flag)), None) = (given, &condition.model) {
+            let agent = &condition.agent;
+            return Err(Failure::usage(format!(
+                "agent `{agent}` asks no model, so `{flag}` is for nobody"
+            ))
+            .hint("leave it out, or take `--agent react` with `--model NAME`"));
+        }
+        condition.tool_model = self.model(condition.model.as_ref())?;
+        condition.text_only = self.text_only;
+        condition.browser = self.browser.map(BrowserMode::from);
+        if let Some(browser) = condition.browser {
+            name = format!("{name}-{}", browser.name());
+        }
+        Ok((name, condition))
+    }
+
+    /// Returns the model that answers tools where one is named. `agent` is the model that
+    /// acts: without other words the other one is asked where it is.
+    pub(super) fn model(
+        &self,
+        agent: Option<&ModelConfig>,
+    ) -> Result<Option<ModelConfig>, Failure> {
+        let Some(name) = self.name.clone() else { return Ok(None) };
+        let extra = match &self.tool_extra {
+            None => Map::new(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                Failure::usage(format!("`--tool-extra` is not a JSON object: {error}"))
+            })?,
+        };
+        let elsewhere = self.tool_base_url.is_some();
+        let base_url = self
+            .tool_base_url
+            .clone()
+            .or_else(|| agent.map(|agent| agent.base_url.clone()))
+            .or_else(|| environment::get(environment::BASE_URL))
+            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+        // The agent's key is for the agent's endpoint; it is sent nowhere else.
+        let key_env = self
+            .tool_api_key_env
+            .clone()
+            .or_else(|| agent.filter(|_| !elsewhere).map(|agent| agent.key_env.clone()))
+            .unwrap_or_else(|| environment::KEY.to_owned());
+        Ok(Some(ModelConfig {
+            name,
+            base_url,
+            key_env,
+            temperature: 0.0,
+            max_tokens: MAX_TOKENS,
+            requests: self.tool_requests.unwrap_or(REQUESTS),
+            request_seconds: self.tool_request_seconds.unwrap_or(REQUEST_SECONDS),
+            extra,
+        }))
+    }
+
+    /// Returns whether the model that answers tools is sent no pictures.
+    pub(super) fn text_only(&self) -> bool {
+        self.text_only
+    }
+}
+
+impl ToolMovedArgs {
+    /// Applies what moves no score: where the model is.
+    pub(super) fn apply(&self, condition: &mut Condition) -> Result<(), Failure> {
+        let Self { tool_base_url, tool_api_key_env } = self;
+        let Some(model) = &mut condition.tool_model else {
+            if tool_base_url.is_none() && tool_api_key_env.is_none() {
+                return Ok(());
+            }
+            return Err(Failure::usage("the run's tools are answered by no model of their own")
+                .hint("`--base-url` moves the agent's model, which answers them too"));
+        };
+        if let Some(url) = tool_base_url {
+            model.base_url.clone_from(url);
+        }
+        if let Some(name) = tool_api_key_env {
+            model.key_env.clone_from(name);
+        }
+        Ok(())
+    }
+}
