@@ -28,6 +28,8 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("site.toml", of::<SiteMeta>()),
         ("article.md", of::<ArticleMeta>()),
         ("revision.md", of::<RevisionMeta>()),
+        ("world.toml", of::<WorldMeta>()),
+        ("operations.toml", of::<OperationsFile>()),
     ]
 }
 
