@@ -98,6 +98,10 @@ pub fn tell<E>(
                     teller.step(&format!("{head} {how}:"), &text, SAID);
                 }
             }
+            Record::Event(event) => {
+                let name = &event.event;
+                teller.shown("[in the world, unseen by the agent]", &format!("`{name}`"), SAID);
+            }
             Record::Call(call) => {
                 let arguments = resolve(&call.arguments)?;
                 teller.quotable(&arguments);

@@ -21,7 +21,7 @@ use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
 use crate::store::{
     Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, StoreError,
-    SuiteRef, TaskData, ToolsRef, WebConfig,
+    SuiteRef, TaskData, ToolsRef, WebConfig, WorldData,
 };
 
 /// Where models are asked when nothing else is said.
@@ -440,6 +440,7 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
         language: task.meta.language,
         factors: task.meta.factors.clone(),
         answer: task.meta.answer.clone(),
+        world: world_data(suite, task),
         milestones: task.meta.milestones.clone(),
         discovery_hosts: task.meta.discovery_hosts.clone(),
         aliases: stages::aliases(&task.meta, &suite.sites),
@@ -453,6 +454,19 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
         solution: solution(task),
     };
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
+}
+
+/// Returns what judges and reports need of the world of a task.
+fn world_data(suite: &Suite, task: &Task) -> Option<WorldData> {
+    let scene = task.meta.environment.world.as_ref()?;
+    let world = suite.worlds.get(&scene.name)?;
+    let writes = world.operations.values().filter(|operation| operation.writes());
+    Some(WorldData {
+        name: scene.name.clone(),
+        digest: world.digest.clone(),
+        writes: writes.map(|operation| operation.name.clone()).collect(),
+        final_state_assertions: task.meta.final_state_assertions.clone(),
+    })
 }
 
 /// Returns the reference solution as text: `solution.toml` and, each under its name, the

@@ -175,7 +175,11 @@ pub fn aliases(task: &TaskMeta, sites: &BTreeMap<String, Site>) -> BTreeMap<Stri
 fn call(record: &Record) -> Option<&CallRecord> {
     match record {
         Record::Call(call) => Some(call),
-        Record::Attempt(_) | Record::Message(_) | Record::Model(_) | Record::Outcome(_) => None,
+        Record::Attempt(_)
+        | Record::Message(_)
+        | Record::Model(_)
+        | Record::Event(_)
+        | Record::Outcome(_) => None,
     }
 }
 

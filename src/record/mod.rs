@@ -60,6 +60,8 @@ pub enum Record {
     Message(MessageRecord),
     /// A request to a model and its reply.
     Model(ModelRecord),
+    /// Something that happened in the world without the agent.
+    Event(EventRecord),
     /// A tool call and its result.
     Call(CallRecord),
     /// The last line.
@@ -266,6 +268,26 @@ pub struct CallRecord {
     pub t: Times,
 }
 
+/// Something that happened in the world without the agent. It stands before the call before
+/// which it happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// Name of the event.
+    pub event: String,
+    /// Place of its occurrence in the task's scene, from 0.
+    pub occurrence: usize,
+    /// Ingress number of the call before which it happened; none: after the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Calls of the world's operations that had been made.
+    pub after_calls: u64,
+    /// Logical time at which it happened.
+    pub clock: Timestamp,
+    /// Why its effects could not be done, where they could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
 /// The last line of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeRecord {
@@ -294,8 +316,21 @@ pub struct OutcomeRecord {
     /// The workspace at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileRecord>,
+    /// The state of the world, where the task has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateRecord>,
     /// See [`Times`]; `took_ms` is the working time.
     pub t: Times,
+}
+
+/// The state of a world at the start and at the end: SQLite databases as blobs. Equal states
+/// are equal bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateRecord {
+    /// Blob with the state at the start, which attempts at a task share.
+    pub start: String,
+    /// Blob with the state at the end, after what was then still due to happen.
+    pub end: String,
 }
 
 /// A file of the workspace at the end.

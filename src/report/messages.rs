@@ -50,6 +50,8 @@ pub fn messages(
             }
             // What a tool asks a model is its own affair, and so are calls of executed code.
             Record::Model(_) => {}
+            // Nobody told the agent.
+            Record::Event(_) => {}
             Record::Call(call) if call.ingress.contains('.') => {}
             Record::Call(call) => chat.call(call),
             Record::Outcome(outcome) => {

@@ -12,7 +12,8 @@ use super::Resolve;
 use super::figures::{counted, duration, number};
 use super::sanitize::{lines, one_line};
 use crate::record::{
-    Annotation, AttemptRecord, Body, CallRecord, MessageRecord, ModelRecord, OutcomeRecord, Record,
+    Annotation, AttemptRecord, Body, CallRecord, EventRecord, MessageRecord, ModelRecord,
+    OutcomeRecord, Record,
 };
 use crate::verdict::{Verdict, VerdictRecord, Vote};
 
@@ -63,6 +64,7 @@ pub fn transcript(
             // So do exchanges of tools with models.
             Record::Model(model) if model.call.is_some() => page.asked.push(model),
             Record::Model(model) => page.model(model),
+            Record::Event(event) => page.event(event),
             Record::Call(call) if call.ingress.contains('.') => children.push(call),
             Record::Call(call) => {
                 page.call(call, &children, 1);
@@ -292,6 +294,17 @@ impl Page<'_> {
                 None => self.block(&format!("{margin}{name}: "), &value.to_string(), 1),
             }
         }
+    }
+
+    fn event(&mut self, event: &EventRecord) {
+        let mut line = format!("world: `{}` happened", event.event);
+        if self.options.times {
+            let _ = write!(line, " at {}", event.clock);
+        }
+        if let Some(why) = &event.failed {
+            let _ = write!(line, ", without effect: {why}");
+        }
+        self.line(&format!("   {}", one_line(&line, 300)));
     }
 
     fn outcome(&mut self, outcome: &OutcomeRecord) {

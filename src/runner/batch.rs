@@ -216,6 +216,7 @@ impl Shared {
                 web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
+                state: None,
                 t: Times::default(),
             }),
         }

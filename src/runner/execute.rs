@@ -60,6 +60,7 @@ pub async fn execute(
                 web_misses: 0,
                 clock: jiff::Timestamp::UNIX_EPOCH,
                 files: Vec::new(),
+                state: None,
                 t: Times { at_ms: transcript.at_ms(), ..Times::default() },
             };
             transcript.append(&Record::Outcome(end.clone()))?;
@@ -160,6 +161,7 @@ fn close(
         web_misses: toolbox.sandbox().web.as_ref().map_or(0, Web::misses),
         clock: toolbox.sandbox().clock.now(),
         files,
+        state: None,
         t: Times { at_ms: transcript.at_ms(), took_ms, model_ms, tools_ms, ..Times::default() },
     };
     transcript.append(&Record::Outcome(end.clone()))?;

@@ -92,6 +92,9 @@ pub struct TaskData {
     pub factors: BTreeSet<Factor>,
     /// The reference answer.
     pub answer: Answer,
+    /// The world that it works in, and what of that has to hold at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<WorldData>,
     /// Steps on the way.
     #[serde(default)]
     pub milestones: Vec<Milestone>,
@@ -108,6 +111,20 @@ pub struct TaskData {
     /// programs that did not keep it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub solution: String,
+}
+
+/// What judges and reports need of a task's world, beside the images of its state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorldData {
+    /// Its name.
+    pub name: String,
+    /// Digest of its files.
+    pub digest: String,
+    /// The operations that can change the state.
+    pub writes: BTreeSet<String>,
+    /// What has to hold at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub final_state_assertions: Vec<String>,
 }
 
 /// What is tried.

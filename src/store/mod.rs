@@ -22,6 +22,7 @@ mod index;
 mod judged;
 mod lines;
 mod lock;
+mod states;
 mod transcript;
 mod verdicts;
 mod web;
@@ -34,7 +35,7 @@ pub use annotations::Annotations;
 pub use blobs::Blobs;
 pub use config::{
     BoundsConfig, CassetteRef, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef,
-    TaskData, ToolsRef,
+    TaskData, ToolsRef, WorldData,
 };
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};

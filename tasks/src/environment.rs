@@ -14,7 +14,9 @@ use camino::Utf8PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::check::Pattern;
 use crate::scenario::Language;
+use crate::world::Scene;
 
 pub use block::Blocked;
 pub use field::Given;
@@ -39,6 +41,26 @@ pub struct Environment {
     /// How pages are offered [default: `delegated`]; a run may choose another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<BrowserMode>,
+    /// Tools of the program that the agent gets, by name or as a pattern with `*` [default:
+    /// all in a task without a world, none in one with a world]. Which operations of the
+    /// world it gets, `world.operations` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
+    pub tools: Option<Vec<String>>,
+    /// The business system that the agent works in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<Scene>,
+}
+
+impl Environment {
+    /// Returns whether the agent gets this tool of the program, which is no operation.
+    #[must_use]
+    pub fn offers(&self, tool: &str) -> bool {
+        match &self.tools {
+            Some(patterns) => patterns.iter().any(|one| Pattern::new(one).matches(tool)),
+            None => self.world.is_none(),
+        }
+    }
 }
 
 /// How an agent gets at pages that need a browser.

@@ -39,6 +39,19 @@ impl fmt::Display for Fault {
 #[error("{}", lines(.0))]
 pub struct Faults(pub Vec<Fault>);
 
+impl Faults {
+    /// Returns them as faults of a folder in which the files lie.
+    #[must_use]
+    pub fn below(self, folder: &Utf8Path) -> Self {
+        let moved = |fault: Fault| {
+            let inside = !fault.file.as_str().is_empty();
+            let file = if inside { folder.join(fault.file) } else { folder.to_owned() };
+            Fault { file, ..fault }
+        };
+        Self(self.0.into_iter().map(moved).collect())
+    }
+}
+
 fn lines(faults: &[Fault]) -> String {
     faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -1,6 +1,7 @@
 //! A suite: a named, versioned set of tasks.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use schemars::JsonSchema;
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Site;
 use crate::task::Task;
+use crate::world::World;
 
 /// A loaded suite.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +22,8 @@ pub struct Suite {
     pub tasks: BTreeMap<String, Task>,
     /// The sites of the hermetic web by host.
     pub sites: BTreeMap<String, Site>,
+    /// The worlds by name.
+    pub worlds: BTreeMap<String, Arc<World>>,
     /// BLAKE3 over the names and bytes of every file, as 64 hexadecimal digits; see
     /// `tasks/README.md`.
     pub digest: String,

@@ -69,6 +69,11 @@ pub struct TaskMeta {
     pub environment: Environment,
     /// The reference answer.
     pub answer: Answer,
+    /// What has to hold in the world's state at the end against that at the start: SQL, or
+    /// the short form such as `contacts.count == baseline + 1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "minLength": 1}))]
+    pub final_state_assertions: Vec<String>,
     /// Steps on the way that a report counts.
     #[serde(default, rename = "milestone", skip_serializing_if = "Vec::is_empty")]
     pub milestones: Vec<Milestone>,

@@ -20,7 +20,7 @@ use super::shape;
 use crate::fault::{Fault, Notes};
 
 /// Where the fields of a file are, for faults that are found later.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Source {
     /// The file, relative to the suite.
     pub(crate) file: Utf8PathBuf,

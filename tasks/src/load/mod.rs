@@ -3,6 +3,7 @@
 //! Nothing is returned of a suite that has a fault: what runs is what was checked.
 
 pub(crate) mod document;
+mod scene;
 mod shape;
 mod site;
 mod solution;
@@ -38,12 +39,18 @@ impl Suite {
             check_map(meta, source, &mut notes);
         }
         let sites = site::read_all(&tree, &mut notes);
-        let tasks = task::read_all(&tree, &sites, &mut notes);
+        let worlds = world::read_all(&tree, &mut notes);
+        let tasks = task::read_all(&tree, &sites, &worlds, &mut notes);
         let digest = tree.digest(&mut notes);
         match (notes.finish(), meta) {
-            (None, Some((meta, _))) => {
-                Ok(Self { meta, folder: folder.to_owned(), tasks, sites: sites.by_host, digest })
-            }
+            (None, Some((meta, _))) => Ok(Self {
+                meta,
+                folder: folder.to_owned(),
+                tasks,
+                sites: sites.by_host,
+                worlds: worlds.by_name,
+                digest,
+            }),
             (faults, _) => Err(faults.unwrap_or(Faults(Vec::new()))),
         }
     }

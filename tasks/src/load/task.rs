@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::document::{self, Source};
 use super::site::Sites;
 use super::tree::Tree;
+use super::world::Worlds;
 use super::{solution, text};
 use crate::answer::AnswerKind;
 use crate::check::Pattern;
@@ -19,7 +20,12 @@ use crate::task::{Overlay, OverlayMeta, Predicate, Task, TaskMeta};
 use crate::variant::Variant;
 
 /// Reads all tasks.
-pub(crate) fn read_all(tree: &Tree, sites: &Sites, notes: &mut Notes) -> BTreeMap<String, Task> {
+pub(crate) fn read_all(
+    tree: &Tree,
+    sites: &Sites,
+    worlds: &Worlds,
+    notes: &mut Notes,
+) -> BTreeMap<String, Task> {
     let root = Utf8Path::new("tasks");
     for name in tree.names_in(root) {
         if name != "README.md" && !tree.has_folder(&root.join(name)) {
@@ -33,11 +39,17 @@ pub(crate) fn read_all(tree: &Tree, sites: &Sites, notes: &mut Notes) -> BTreeMa
             "expected at least one task; begin one with `wildgym tasks new SUITE/ID`",
         );
     }
-    let tasks = folders.into_iter().filter_map(|id| read_one(tree, sites, id, notes));
+    let tasks = folders.into_iter().filter_map(|id| read_one(tree, sites, worlds, id, notes));
     tasks.map(|task| (task.meta.id.clone(), task)).collect()
 }
 
-fn read_one(tree: &Tree, sites: &Sites, id: &str, notes: &mut Notes) -> Option<Task> {
+fn read_one(
+    tree: &Tree,
+    sites: &Sites,
+    worlds: &Worlds,
+    id: &str,
+    notes: &mut Notes,
+) -> Option<Task> {
     let folder = Utf8Path::new("tasks").join(id);
     tree.only(&folder, &["task.toml", "instruction.md", "files", "ideal", "reference"], notes);
     let file = folder.join("task.toml");
@@ -47,6 +59,7 @@ fn read_one(tree: &Tree, sites: &Sites, id: &str, notes: &mut Notes) -> Option<T
     let overlays = overlays(tree, &folder.join("ideal"), &files, notes);
     if let Some((meta, source)) = &meta {
         check_meta(id, meta, source, sites, notes);
+        super::scene::check(meta, worlds, |field, problem| source.fault(notes, field, problem));
         check_places(meta, source, (&files, &overlays), sites, notes);
         check_factors(&folder, meta, source, &overlays, notes);
     }

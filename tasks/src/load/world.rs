@@ -4,6 +4,7 @@
 //! other. That the statements fit the tables is checked where worlds run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -14,12 +15,45 @@ use super::tree::Tree;
 use crate::fault::{Faults, Notes};
 use crate::world::{Operation, OperationsFile, Script, Shape, World, WorldMeta};
 
+/// The worlds of a suite.
+#[derive(Debug, Default)]
+pub(crate) struct Worlds {
+    /// Those without a fault.
+    pub(crate) by_name: BTreeMap<String, Arc<World>>,
+    /// The names of all that have a folder.
+    pub(crate) names: BTreeSet<String>,
+}
+
+/// Reads all worlds of a suite.
+pub(crate) fn read_all(tree: &Tree, notes: &mut Notes) -> Worlds {
+    let root = Utf8Path::new("worlds");
+    let mut worlds = Worlds::default();
+    for name in tree.names_in(root) {
+        let folder = root.join(name);
+        if !tree.has_folder(&folder) {
+            if name != "README.md" {
+                notes.of_file(&folder, "expected a folder per world");
+            }
+            continue;
+        }
+        worlds.names.insert(name.to_owned());
+        match World::load(&tree.absolute(&folder)) {
+            Ok(world) => {
+                worlds.by_name.insert(name.to_owned(), Arc::new(world));
+            }
+            Err(faults) => faults.below(&folder).0.into_iter().for_each(|fault| notes.push(fault)),
+        }
+    }
+    worlds
+}
+
 impl World {
     /// Loads the world in `folder`, or returns all that is wrong with its files.
     pub fn load(folder: &Utf8Path) -> Result<Self, Faults> {
         let mut notes = Notes::default();
         if !folder.join("world.toml").exists() {
-            notes.of_file(folder, "no world: expected a folder with `world.toml`");
+            let problem = "no world: expected a folder with `world.toml`";
+            notes.of_file(Utf8Path::new(""), problem);
             return Err(notes.finish().unwrap_or(Faults(Vec::new())));
         }
         let tree = Tree::scan(folder, &mut notes);

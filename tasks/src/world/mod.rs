@@ -22,7 +22,7 @@ pub use crate::fault::{Fault, Faults};
 pub(crate) use crate::load::document::Source;
 
 /// A loaded world: the folder `worlds/<name>/`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct World {
     /// The contents of `world.toml` without its operations.
     pub meta: WorldMeta,

@@ -12,7 +12,7 @@ use crate::check::Pattern;
 use crate::load::text;
 
 /// The world of a task: which, with what context, and what happens in it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// Name of the world.
@@ -34,7 +34,7 @@ pub struct Scene {
 }
 
 /// That an event happens. Exactly one of `at`, `after_calls`, `when`, `percent` is given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Occurrence {
     /// Name of the event.
