@@ -20,6 +20,7 @@ pub mod given;
 pub mod judging;
 mod load;
 pub mod scenario;
+pub mod scenario_file;
 pub mod schema;
 pub mod solution;
 pub mod suite;

@@ -11,6 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::environment::{ArticleMeta, RevisionMeta, SiteMeta};
+use crate::scenario_file::ScenarioFile;
 use crate::solution::Solution;
 use crate::suite::SuiteMeta;
 use crate::task::{OverlayMeta, TaskMeta};
@@ -30,6 +31,7 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("revision.md", of::<RevisionMeta>()),
         ("world.toml", of::<WorldMeta>()),
         ("operations.toml", of::<OperationsFile>()),
+        ("scenario.json", of::<ScenarioFile>()),
     ]
 }
 

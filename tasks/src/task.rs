@@ -1,6 +1,7 @@
 //! A task: a request, an initial state, and what counts as done.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use jiff::Timestamp;
@@ -11,6 +12,7 @@ use crate::answer::Answer;
 use crate::environment::Environment;
 use crate::factor::Factor;
 use crate::scenario::{Language, Scenario};
+use crate::scenario_file::ScenarioFile;
 use crate::solution::Solution;
 
 /// A loaded task.
@@ -29,6 +31,8 @@ pub struct Task {
     pub overlays: BTreeMap<BTreeSet<Factor>, Overlay>,
     /// The reference solution.
     pub solution: Solution,
+    /// What is expected of the calls, where the task is a file of `scenarios/`.
+    pub scenario_file: Option<Arc<ScenarioFile>>,
 }
 
 /// The contents of `task.toml`.

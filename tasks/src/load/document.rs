@@ -16,7 +16,7 @@ use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::shape;
+use super::{json, shape};
 use crate::fault::{Fault, Notes};
 
 /// Where the fields of a file are, for faults that are found later.
@@ -83,10 +83,34 @@ pub(crate) fn read<T: JsonSchema + DeserializeOwned>(
         }
         return None;
     }
-    let mut value = reader.table(table.get_ref(), "");
-    let mut found = std::mem::take(&mut reader.found);
+    let value = reader.table(table.get_ref(), "");
+    let found = std::mem::take(&mut reader.found);
+    fit(file, value, reader.lines, found, notes)
+}
+
+/// Reads the text of a JSON file into its type, as [`read`] does for TOML. `prepare` may
+/// first bring the value into the shape of the type.
+pub(crate) fn read_json<T: JsonSchema + DeserializeOwned>(
+    file: &Utf8Path,
+    text: &str,
+    notes: &mut Notes,
+    prepare: impl FnOnce(&mut Value),
+) -> Option<(T, Source)> {
+    let (mut value, walked) = json::parse(file, text, notes)?;
+    prepare(&mut value);
+    fit(file, value, walked.lines, walked.twice, notes)
+}
+
+/// Checks a value against the schema of its type, notes what was found, and reads it.
+fn fit<T: JsonSchema + DeserializeOwned>(
+    file: &Utf8Path,
+    mut value: Value,
+    lines: BTreeMap<String, usize>,
+    mut found: shape::Found,
+    notes: &mut Notes,
+) -> Option<(T, Source)> {
     shape::check(&crate::schema::of::<T>(), &mut value, "", &mut found);
-    let mut source = Source { file: file.to_owned(), lines: reader.lines, faulty: BTreeSet::new() };
+    let mut source = Source { file: file.to_owned(), lines, faulty: BTreeSet::new() };
     for (field, problem) in &found {
         source.fault(notes, field, problem);
     }

@@ -3,6 +3,8 @@
 //! Nothing is returned of a suite that has a fault: what runs is what was checked.
 
 pub(crate) mod document;
+mod json;
+mod scenario;
 mod scene;
 mod shape;
 mod site;
@@ -31,7 +33,11 @@ impl Suite {
             return Err(faults);
         }
         let tree = tree::Tree::scan(folder, &mut notes);
-        tree.only(Utf8Path::new(""), &["suite.toml", "tasks", "sites", "worlds"], &mut notes);
+        tree.only(
+            Utf8Path::new(""),
+            &["suite.toml", "tasks", "scenarios", "sites", "worlds"],
+            &mut notes,
+        );
         let file = Utf8Path::new("suite.toml");
         let text = tree.text(file, &mut notes);
         let meta = text.and_then(|text| document::read::<SuiteMeta>(file, &text, 1, &mut notes));
@@ -40,7 +46,12 @@ impl Suite {
         }
         let sites = site::read_all(&tree, &mut notes);
         let worlds = world::read_all(&tree, &mut notes);
-        let tasks = task::read_all(&tree, &sites, &worlds, &mut notes);
+        let mut tasks = task::read_all(&tree, &sites, &worlds, &mut notes);
+        for (id, task) in scenario::read_all(&tree, &worlds, &mut notes) {
+            if tasks.insert(id.clone(), task).is_some() {
+                notes.of_file(Utf8Path::new("scenarios"), format!("two tasks are named `{id}`"));
+            }
+        }
         let digest = tree.digest(&mut notes);
         match (notes.finish(), meta) {
             (None, Some((meta, _))) => Ok(Self {

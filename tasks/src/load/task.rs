@@ -33,7 +33,7 @@ pub(crate) fn read_all(
         }
     }
     let folders = tree.folders_in(root);
-    if folders.is_empty() {
+    if folders.is_empty() && !tree.has_folder(Utf8Path::new("scenarios")) {
         notes.of_file(
             root,
             "expected at least one task; begin one with `wildgym tasks new SUITE/ID`",
@@ -84,6 +84,7 @@ fn read_one(
         files,
         overlays: overlays.into_iter().map(|(set, read)| (set, read.overlay)).collect(),
         solution: solution?,
+        scenario_file: None,
     })
 }
 

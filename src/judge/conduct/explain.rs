@@ -1,0 +1,153 @@
+//! Why an expected call has none: what was made, held against what was expected.
+
+use serde_json::Value;
+use wildgym_tasks::scenario_file::{CallEnd, ExpectedCall, Flaw, pattern};
+
+use super::Complaint;
+use super::assign::{Assignment, Tie, ends, forbidden, sources};
+use super::evidence::Made;
+use super::known::Known;
+
+/// Most characters of a value in a reason.
+const LONGEST: usize = 160;
+
+/// What expected calls are explained with.
+pub(super) struct Context<'a> {
+    pub(super) expected: &'a [ExpectedCall],
+    pub(super) ties: &'a [Vec<Tie>],
+    pub(super) calls: &'a [Made],
+    pub(super) assignment: &'a Assignment,
+    pub(super) known: &'a Known,
+}
+
+/// How far a call of the right tool came: the farthest one is told of.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Failed,
+    Arguments,
+    Forbidden,
+    Prior,
+    Order,
+    Taken,
+}
+
+impl Context<'_> {
+    /// Says what became of an expected call that has none.
+    pub(super) fn complaint(&self, index: usize) -> Complaint {
+        let expected = &self.expected[index];
+        let name = format!("expected call {index} (`{}`)", expected.tool);
+        let same = self.calls.iter().filter(|made| made.tool == expected.tool);
+        let farthest = same.map(|made| self.stage(index, made)).max_by(|a, b| a.0.cmp(&b.0));
+        match farthest {
+            Some((_, flaw, why)) => Complaint { flaw, text: format!("{name}: {why}") },
+            None => self.never(index, &name),
+        }
+    }
+
+    fn never(&self, index: usize, name: &str) -> Complaint {
+        let instead = match self.near_miss(index) {
+            Some(made) => format!("; call {} went to `{}` instead", made.number, made.tool),
+            None => String::new(),
+        };
+        Complaint { flaw: Flaw::MissingCall, text: format!("{name} was not made{instead}") }
+    }
+
+    /// Returns a call that was made in the place of an expected one, whose tool was never
+    /// called: of a tool that the task names as near, or whose name is alike.
+    pub(super) fn near_miss(&self, index: usize) -> Option<&Made> {
+        let expected = &self.expected[index];
+        if self.calls.iter().any(|made| made.tool == expected.tool) {
+            return None;
+        }
+        let is_expected = |tool: &str| self.expected.iter().any(|one| one.tool == *tool);
+        let near = |made: &&Made| {
+            expected.near.contains(&made.tool)
+                || (self.known.has(&made.tool)
+                    && self.known.writes(&made.tool) == self.known.writes(&expected.tool)
+                    && self.known.alike(&expected.tool, &made.tool))
+        };
+        self.calls.iter().filter(|made| !is_expected(&made.tool)).find(near)
+    }
+
+    /// Says how far a call of the right tool came, and what is wrong with it.
+    fn stage(&self, index: usize, made: &Made) -> (Stage, Flaw, String) {
+        let expected = &self.expected[index];
+        let number = made.number;
+        if !ends(expected.outcome, made) {
+            return (Stage::Failed, Flaw::FailedCall, ended(expected.outcome, made));
+        }
+        if let Some(why) = pattern::difference(&expected.args_match, &made.arguments) {
+            let text = format!("in call {number} {}", short(&why));
+            return (Stage::Arguments, Flaw::WrongArgument, text);
+        }
+        if let Some(path) = forbidden(expected, made) {
+            let text = format!("call {number} has `{path}`, which nobody asked for");
+            return (Stage::Forbidden, Flaw::ForbiddenArgument, text);
+        }
+        let mut order = None;
+        for tie in &self.ties[index] {
+            let earlier = self.assignment.of[tie.other()].map(|place| &self.calls[place]);
+            match (tie, earlier) {
+                (Tie::Value { from, .. }, None) => {
+                    let text = format!(
+                        "call {number} needs what expected call {} returns, which was not made",
+                        from.call
+                    );
+                    return (Stage::Prior, Flaw::NotFromPrior, text);
+                }
+                (Tie::Value { to, from }, Some(earlier)) if !tie.holds(earlier, made) => {
+                    let found = listed(&to.find(&made.arguments));
+                    let wanted = listed(&sources(from, earlier));
+                    let text = format!(
+                        "in call {number} `{to}` is {found}, and call {} returned {wanted}",
+                        earlier.number
+                    );
+                    return (Stage::Prior, Flaw::NotFromPrior, text);
+                }
+                (Tie::Before { .. }, Some(earlier)) if !tie.holds(earlier, made) => {
+                    order.get_or_insert(earlier.number);
+                }
+                (Tie::Before { .. } | Tie::Value { .. }, _) => {}
+            }
+        }
+        match order {
+            Some(earlier) => {
+                let text = format!("call {number} came before call {earlier}");
+                (Stage::Order, Flaw::WrongOrder, text)
+            }
+            None => {
+                let text = format!("call {number} serves another expected call already");
+                (Stage::Taken, Flaw::MissingCall, text)
+            }
+        }
+    }
+}
+
+fn ended(outcome: CallEnd, made: &Made) -> String {
+    match outcome {
+        CallEnd::Error => format!("call {} worked, and was expected to fail", made.number),
+        CallEnd::Ok | CallEnd::Any => {
+            format!("call {} failed: {}", made.number, short(made.text.trim()))
+        }
+    }
+}
+
+/// Lists values; says so where there is none.
+fn listed(values: &[&Value]) -> String {
+    match values {
+        [] => "nothing".to_owned(),
+        values => {
+            let all: Vec<String> = values.iter().map(ToString::to_string).collect();
+            short(&all.join(" or "))
+        }
+    }
+}
+
+/// Cuts a text for people.
+pub(super) fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,202 @@
+//! The five failure modes that the 43-tool harness names, as far as calls show them.
+//!
+//! | mode | sign |
+//! |---|---|
+//! | confident hallucinated id | an argument named `id`, `…_id` or `…_ids` has a value that stood nowhere in what the agent had been told before |
+//! | silent success | a call that was needed failed for good, and the final text has no word of failure |
+//! | eager guesser | a question was required, and a change was attempted before one was asked |
+//! | near miss | a needed tool was never called, and one that is easily taken for it was |
+//! | parameter drift | a value that was told once comes back changed: an id or date one or two signs off, or the value of another field of the same result |
+//!
+//! They are signs: they name what to look at, and decide nothing by themselves. Where a
+//! judge is sure the same is found by a check.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use wildgym_tasks::scenario_file::Flaw;
+
+use super::assign::{Tie, sources};
+use super::evidence::{Evidence, Made};
+use super::explain::Context;
+
+/// Words that say that something did not work.
+const FAILURE: [&str; 34] = [
+    "fail", "error", "could not", "couldn't", "cannot", "can't", "can not", "unable", "not able",
+    "not possible", "impossible", "unfortunately", "problem", "denied", "refuse", "declin",
+    "not found", "does not exist", "doesn't exist", "no such", "did not", "didn't", "was not",
+    "wasn't", "won't", "will not", "unavailable", "rejected", "not permitted", "not allowed",
+    "失败", "错误", "无法", "不能",
+];
+
+/// Most signs by which a drifted value differs.
+const DRIFT: usize = 2;
+
+/// Returns whether a text speaks of a failure.
+pub(super) fn speaks_of_failure(text: &str) -> bool {
+    let text = text.to_lowercase().replace('’', "'");
+    FAILURE.iter().any(|word| text.contains(word))
+}
+
+/// Finds the signs of invented and drifted values in the calls.
+pub(super) fn values(evidence: &Evidence, context: &Context<'_>) -> BTreeSet<Flaw> {
+    let mut found = BTreeSet::new();
+    for made in &evidence.calls {
+        for id in ids(&made.arguments) {
+            if !was_told(&id, made, evidence) {
+                found.insert(if is_drifted(&id, made, evidence) {
+                    Flaw::ParameterDrift
+                } else {
+                    Flaw::HallucinatedId
+                });
+            }
+        }
+    }
+    found.extend(prior(context));
+    found
+}
+
+/// Returns the values of arguments that are named as ids, at any depth.
+fn ids(arguments: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(arguments, "", &mut found);
+    found
+}
+
+fn collect(value: &Value, name: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(value, name, found)),
+        Value::Array(items) => items.iter().for_each(|value| collect(value, name, found)),
+        Value::String(text) => {
+            let is_id = name == "id" || name.ends_with("_id") || name.ends_with("_ids");
+            if is_id && !text.trim().is_empty() {
+                found.push(text.trim().to_owned());
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns whether a text stood in what the agent had been told before a call.
+fn was_told(text: &str, made: &Made, evidence: &Evidence) -> bool {
+    let earlier = evidence.calls.iter().filter(|other| other.round < made.round);
+    let mut told = std::iter::once(evidence.told.as_str()).chain(earlier.map(|one| &*one.text));
+    let text = text.to_lowercase();
+    told.any(|said| said.to_lowercase().contains(&text))
+}
+
+/// Returns whether a value is nearly one that was told.
+fn is_drifted(text: &str, made: &Made, evidence: &Evidence) -> bool {
+    let earlier = evidence.calls.iter().filter(|other| other.round < made.round);
+    let mut words = earlier.flat_map(|one| strings(&one.result));
+    words.any(|word| is_near(&word, text))
+}
+
+/// Returns all texts in a value.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(strings).collect(),
+        Value::Object(fields) => fields.values().flat_map(strings).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// Looks at arguments that should have come from an earlier result and did not.
+fn prior(context: &Context<'_>) -> BTreeSet<Flaw> {
+    let mut found = BTreeSet::new();
+    let open = context.assignment.of.iter().enumerate().filter(|(_, place)| place.is_none());
+    for (index, _) in open {
+        for tie in &context.ties[index] {
+            let Tie::Value { to, from } = tie else { continue };
+            let Some(place) = context.assignment.of[from.call] else { continue };
+            let earlier = &context.calls[place];
+            let right = sources(from, earlier);
+            let own = &context.expected[index].tool;
+            for made in context.calls.iter().filter(|made| made.tool == *own) {
+                if tie.holds(earlier, made) {
+                    continue;
+                }
+                let values: Vec<String> =
+                    to.find(&made.arguments).into_iter().flat_map(strings).collect();
+                let near = |value: &String| {
+                    right.iter().flat_map(|right| strings(right)).any(|right| is_near(&right, value))
+                };
+                let swapped = |value: &String| strings(&earlier.result).contains(value);
+                if values.iter().any(|value| near(value) || swapped(value)) {
+                    found.insert(Flaw::ParameterDrift);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Returns whether two different texts of some length differ by little.
+fn is_near(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let fits = a != b && (6..=64).contains(&a.len()) && a.len().abs_diff(b.len()) <= DRIFT;
+    fits && distance(&a, &b) <= DRIFT
+}
+
+/// Counts insertions, deletions and replacements between two texts.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, right) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(left != right);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Returns whether a call that was needed failed for good while the final text has no word
+/// of failure.
+pub(super) fn is_silent_success(evidence: &Evidence, context: &Context<'_>) -> bool {
+    let Some(answer) = evidence.answer.as_deref() else { return false };
+    if answer.trim().is_empty() || speaks_of_failure(answer) {
+        return false;
+    }
+    let open = context.assignment.of.iter().zip(context.expected);
+    let mut open = open.filter(|(place, expected)| place.is_none() && !expected.optional);
+    open.any(|(_, expected)| {
+        evidence.calls.iter().rfind(|made| made.tool == expected.tool).is_some_and(|it| !it.worked())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_is_spoken_of_in_many_words() {
+        let table = [
+            ("I could not log the call.", true),
+            ("The contact doesn’t exist.", true),
+            ("无法删除所有联系人。", true),
+            ("Done: the call is logged.", false),
+            ("", false),
+        ];
+        for (text, want) in table {
+            assert_eq!(speaks_of_failure(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn near_values_are_those_that_drift() {
+        let table = [
+            ("2026-03-16", "2026-03-17", true, "a day off"),
+            ("CON-9kxt4wmb", "CON-9kxt4wbm", true, "swapped signs"),
+            ("CON-9kxt4wmb", "CON-9kxt4wmb", false, "the same"),
+            ("CON-9kxt4wmb", "contact_12345", false, "invented"),
+            ("A-1", "A-2", false, "too short to tell"),
+        ];
+        for (a, b, want, why) in table {
+            assert_eq!(is_near(a, b), want, "{why}");
+        }
+    }
+}
