@@ -1,9 +1,12 @@
 //! What an answer is worth.
 
+mod conduct;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::conduct::{Conduct, Parameters, Recovery, Share};
 use crate::record::{Body, Times, TrialId, Usage};
 
 /// What an answer is worth.
@@ -12,7 +15,7 @@ use crate::record::{Body, Times, TrialId, Usage};
 pub enum Verdict {
     /// Right.
     Pass,
-    /// Right, but reached in a way that a rubric judge objects to; counts as not passed.
+    /// Right in what was done, and not in what was said of it; counts as not passed.
     Degraded,
     /// Wrong, or no answer.
     Fail,
@@ -42,6 +45,9 @@ pub struct VerdictRecord {
     /// Whether each host whose finding counts was visited.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub discovered: BTreeMap<String, bool>,
+    /// What the calls were like, where the task says what is expected of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conduct: Option<Conduct>,
     /// The calls of judge models, in the order made, those that came to nothing included;
     /// none where no model was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 use globset::Glob;
 use wildgym_tasks::task::Limits;
+use wildgym_tasks::world::Operation;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
@@ -20,8 +21,8 @@ use crate::judge::stages;
 use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
 use crate::store::{
-    Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, Store, StoreError,
-    SuiteRef, TaskData, ToolsRef, WebConfig, WorldData,
+    Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, OperationData, Plan, RunConfig,
+    Store, StoreError, SuiteRef, TaskData, ToolsRef, WebConfig, WorldData,
 };
 
 /// Where models are asked when nothing else is said.
@@ -404,7 +405,11 @@ fn config(
             version: meta.version.clone(),
             digest: opened.suite.digest.clone(),
             source: opened.source.clone(),
-            tasks: blobs.put_json(&task_data(&opened.suite, &wanted))?,
+            tasks: blobs.put_json(&task_data(
+                &opened.suite,
+                &wanted,
+                &operations(&opened.suite, blobs)?,
+            ))?,
         },
         plan: Plan {
             tasks,
@@ -431,7 +436,11 @@ fn config(
 }
 
 /// Returns what judges and reports need of the tasks.
-fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, TaskData> {
+fn task_data<'a>(
+    suite: &'a Suite,
+    wanted: &[Variant],
+    operations: &BTreeMap<&str, String>,
+) -> BTreeMap<&'a str, TaskData> {
     let data = |task: &Task| TaskData {
         title: task.meta.title.clone(),
         scenario: task.meta.scenario,
@@ -440,7 +449,8 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
         language: task.meta.language,
         factors: task.meta.factors.clone(),
         answer: task.meta.answer.clone(),
-        world: world_data(suite, task),
+        world: world_data(suite, task, operations),
+        scenario_file: task.scenario_file.as_deref().cloned().map(Box::new),
         milestones: task.meta.milestones.clone(),
         discovery_hosts: task.meta.discovery_hosts.clone(),
         aliases: stages::aliases(&task.meta, &suite.sites),
@@ -456,8 +466,30 @@ fn task_data<'a>(suite: &'a Suite, wanted: &[Variant]) -> BTreeMap<&'a str, Task
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
 }
 
+/// Keeps what judges need of the operations of each world; returns the blobs by world.
+fn operations<'a>(
+    suite: &'a Suite,
+    blobs: &Blobs,
+) -> Result<BTreeMap<&'a str, String>, StoreError> {
+    let data = |operation: &Operation| OperationData {
+        category: operation.category.clone(),
+        writes: operation.writes(),
+        parameters: operation.schema().into(),
+    };
+    let kept = suite.worlds.iter().map(|(name, world)| {
+        let all: BTreeMap<&str, OperationData> =
+            world.operations.iter().map(|(name, one)| (name.as_str(), data(one))).collect();
+        Ok((name.as_str(), blobs.put_json(&all)?))
+    });
+    kept.collect()
+}
+
 /// Returns what judges and reports need of the world of a task.
-fn world_data(suite: &Suite, task: &Task) -> Option<WorldData> {
+fn world_data(
+    suite: &Suite,
+    task: &Task,
+    operations: &BTreeMap<&str, String>,
+) -> Option<WorldData> {
     let scene = task.meta.environment.world.as_ref()?;
     let world = suite.worlds.get(&scene.name)?;
     let writes = world.operations.values().filter(|operation| operation.writes());
@@ -465,6 +497,7 @@ fn world_data(suite: &Suite, task: &Task) -> Option<WorldData> {
         name: scene.name.clone(),
         digest: world.digest.clone(),
         writes: writes.map(|operation| operation.name.clone()).collect(),
+        operations: operations.get(&*scene.name).cloned().unwrap_or_default(),
         final_state_assertions: task.meta.final_state_assertions.clone(),
     })
 }
@@ -472,6 +505,9 @@ fn world_data(suite: &Suite, task: &Task) -> Option<WorldData> {
 /// Returns the reference solution as text: `solution.toml` and, each under its name, the
 /// texts beside it that it refers to.
 fn solution(task: &Task) -> String {
+    if let Some(file) = &task.scenario_file {
+        return serde_json::to_string_pretty(&file.reference).unwrap_or_default();
+    }
     let folder = task.folder.join("reference");
     let mut names: Vec<String> = folder
         .read_dir_utf8()

@@ -12,11 +12,12 @@ use tokio::task::JoinSet;
 
 use super::event::{Event, Stop};
 use super::plan::Trials;
-use crate::judge::llm::Question;
-use crate::judge::{Ballot, Judge, Reached, Ruling, Stages};
+use crate::judge::conduct;
+use crate::judge::llm::{Account, Question};
+use crate::judge::{Ballot, Examiner, Judge, Reached, Ruling, Stages};
 use crate::record::{FORMAT, Outcome, OutcomeRecord, Retry, Times, TrialId};
 use crate::store::{Damaged, Index, RunConfig, Store, StoreError, TaskData, Trial, Verdicts};
-use crate::verdict::{Verdict, VerdictRecord, Vote};
+use crate::verdict::{Conduct, Verdict, VerdictRecord, Vote};
 
 /// A stored attempt that a verdict is wanted on.
 #[derive(Debug, Clone)]
@@ -98,6 +99,7 @@ pub(super) struct Judging {
     store: Store,
     tasks: BTreeMap<String, TaskData>,
     stages: BTreeMap<String, Stages>,
+    examiners: BTreeMap<String, Examiner>,
     judge: Judge,
     verdicts: Verdicts,
     events: Arc<dyn Fn(Event) + Send + Sync>,
@@ -151,8 +153,9 @@ impl Judging {
     ) -> Result<Self, StoreError> {
         let tasks = config.tasks(&store.blobs())?;
         let stages = Stages::of_run(config, &tasks)?;
+        let examiners = Examiner::of_run(&tasks, &store.blobs())?;
         let verdicts = store.verdicts(name)?;
-        Ok(Self { store: store.clone(), tasks, stages, judge, verdicts, events })
+        Ok(Self { store: store.clone(), tasks, stages, examiners, judge, verdicts, events })
     }
 
     /// Has a case judged beside whatever else goes on.
@@ -163,7 +166,7 @@ impl Judging {
 
     /// Judges a case and keeps the verdict; returns why there is none.
     async fn judge(&self, case: &Case, mut stop: Stop) -> Result<Option<String>, StoreError> {
-        let Case { trial, attempt, end } = case;
+        let Case { trial, end, .. } = case;
         if matches!(end.outcome, Outcome::Skipped(_)) {
             return Ok(None);
         }
@@ -181,19 +184,10 @@ impl Judging {
             }
             Err(error) => return Err(error),
         };
-        let asked = task.questions.get(&trial.variant.to_string());
-        let question = Question {
-            scenario: task.scenario,
-            language: task.language,
-            question: asked.map(String::as_str).unwrap_or_default(),
-            reference: &task.answer,
-            answer: answer.as_deref().unwrap_or_default(),
-        };
-        let name = trial.to_string();
         // What needs no model is decided at once, also when the run is stopped.
-        let ruling = tokio::select! {
+        let (ruling, conduct) = tokio::select! {
             biased;
-            ruling = self.judge.judge(&end.outcome, &question, (&name, *attempt)) => ruling,
+            decided = self.decide(case, task, answer.as_deref().unwrap_or_default()) => decided?,
             () = stop.asked() => return Ok(Some("the session was stopped".to_owned())),
         };
         let why = ruling.reasons.first().cloned().unwrap_or_default();
@@ -201,11 +195,50 @@ impl Judging {
         let verdict = ruling.verdict;
         // Where nobody was asked, there is nothing to keep.
         if verdict != Verdict::Unjudged || !ruling.votes.is_empty() {
-            self.verdicts.append(&verdict_record(&self.store, case, reached, ruling)?)?;
+            let record = verdict_record(&self.store, case, reached, ruling)?;
+            self.verdicts.append(&VerdictRecord { conduct, ..record })?;
         }
         let open = (verdict == Verdict::Unjudged).then_some(why);
         (self.events)(Event::Judged { trial: trial.clone(), verdict, detail: open.clone() });
         Ok(open)
+    }
+
+    /// Decides on a case: by what was done where the task says what is expected, else by the
+    /// state of its world and by the answer.
+    async fn decide(
+        &self,
+        case: &Case,
+        task: &TaskData,
+        answer: &str,
+    ) -> Result<(Ruling, Option<Conduct>), StoreError> {
+        let Case { trial, attempt, end } = case;
+        let asked = task.questions.get(&trial.variant.to_string());
+        let asked = asked.map(String::as_str).unwrap_or_default();
+        let name = trial.to_string();
+        if let Some(examiner) = self.examiners.get(&trial.task) {
+            let examined = examiner.examine(&self.store, trial, *attempt, end)?;
+            let mut ruling = Ruling::of((examined.verdict, examined.reasons));
+            if let (Verdict::Pass, Some(rubric)) = (ruling.verdict, examiner.rubric()) {
+                let account = Account { request: asked, rubric, calls: &examined.shown, answer };
+                let review = self.judge.review(&account, (&name, *attempt)).await;
+                ruling = review.map_or(ruling.clone(), |review| Ruling {
+                    reasons: [review.reasons, ruling.reasons].concat(),
+                    ..review
+                });
+            }
+            return Ok((ruling, Some(examined.conduct)));
+        }
+        if let Some(ruling) = conduct::state_alone(&self.store, task, end)? {
+            return Ok((ruling, None));
+        }
+        let question = Question {
+            scenario: task.scenario,
+            language: task.language,
+            question: asked,
+            reference: &task.answer,
+            answer,
+        };
+        Ok((self.judge.judge(&end.outcome, &question, (&name, *attempt)).await, None))
     }
 
     /// Reads what a case needs of its attempt: the answer, and how far the agent came.
@@ -241,6 +274,7 @@ fn verdict_record(
         milestones: reached.milestones,
         steps: reached.steps,
         discovered: reached.discovered,
+        conduct: None,
         votes: votes.collect::<Result<_, _>>()?,
         t: Times { took_ms, waited_ms, retries, ..Times::default() },
     })

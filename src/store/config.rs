@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::scenario::Language;
+use wildgym_tasks::scenario_file::ScenarioFile;
 use wildgym_tasks::task::{Limits, Milestone};
 use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 
@@ -95,6 +96,9 @@ pub struct TaskData {
     /// The world that it works in, and what of that has to hold at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<WorldData>,
+    /// What is expected of the calls, where the task says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario_file: Option<Box<ScenarioFile>>,
     /// Steps on the way.
     #[serde(default)]
     pub milestones: Vec<Milestone>,
@@ -122,9 +126,39 @@ pub struct WorldData {
     pub digest: String,
     /// The operations that can change the state.
     pub writes: BTreeSet<String>,
+    /// Blob with what there is to know of all operations ([`OperationData`] by name, as
+    /// JSON); empty in runs of programs that did not keep it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub operations: String,
     /// What has to hold at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub final_state_assertions: Vec<String>,
+}
+
+/// What judges need of an operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OperationData {
+    /// The part of the world that it belongs to.
+    pub category: String,
+    /// Whether it can change the state.
+    pub writes: bool,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+impl WorldData {
+    /// Reads what there is to know of the operations.
+    pub fn operations(&self, blobs: &Blobs) -> Result<BTreeMap<String, OperationData>, StoreError> {
+        if self.operations.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let bytes = blobs.get(&self.operations)?;
+        serde_json::from_slice(&bytes).map_err(|error| StoreError::Corrupt {
+            path: Utf8PathBuf::from(format!("blobs/{}", self.operations)),
+            line: error.line(),
+            reason: error.to_string(),
+        })
+    }
 }
 
 /// What is tried.

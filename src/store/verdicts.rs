@@ -99,6 +99,7 @@ mod tests {
             milestones: BTreeMap::new(),
             steps: BTreeMap::new(),
             discovered: BTreeMap::new(),
+            conduct: None,
             votes: Vec::new(),
             t: Times::default(),
         }

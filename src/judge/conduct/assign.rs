@@ -7,9 +7,7 @@
 //! everything it cannot rule out, not call by call: a greedy choice would blame an agent
 //! that did a thing twice for the order in which it did.
 
-use wildgym_tasks::scenario_file::{
-    CallEnd, ExpectedCall, Locator, Ordering, Source, pattern,
-};
+use wildgym_tasks::scenario_file::{CallEnd, ExpectedCall, Locator, Ordering, Source, pattern};
 
 use super::evidence::Made;
 
@@ -130,11 +128,7 @@ pub(super) struct Assignment {
 }
 
 /// Finds the best assignment.
-pub(super) fn assign(
-    expected: &[ExpectedCall],
-    ordering: Ordering,
-    calls: &[Made],
-) -> Assignment {
+pub(super) fn assign(expected: &[ExpectedCall], ordering: Ordering, calls: &[Made]) -> Assignment {
     let candidates: Vec<Vec<usize>> = expected
         .iter()
         .map(|one| (0..calls.len()).filter(|&place| fits(one, &calls[place])).collect())
@@ -217,11 +211,12 @@ impl Search<'_> {
     /// Returns whether a call keeps all ties to the expected calls that have one. Where the
     /// other one has none, an order is kept and a value is not.
     fn is_allowed(&self, index: usize, place: usize) -> bool {
-        self.ties[index].iter().all(|tie| match (self.now.get(tie.other()).copied().flatten(), tie)
-        {
-            (Some(earlier), tie) => tie.holds(&self.calls[earlier], &self.calls[place]),
-            (None, Tie::Before { .. }) => true,
-            (None, Tie::Value { .. }) => false,
+        self.ties[index].iter().all(|tie| {
+            match (self.now.get(tie.other()).copied().flatten(), tie) {
+                (Some(earlier), tie) => tie.holds(&self.calls[earlier], &self.calls[place]),
+                (None, Tie::Before { .. }) => true,
+                (None, Tie::Value { .. }) => false,
+            }
         })
     }
 }

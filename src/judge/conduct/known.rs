@@ -50,8 +50,7 @@ impl Known {
     pub(super) fn fill_defaults(&self, tool: &str, arguments: &mut Value) {
         let Some(operation) = self.0.get(tool) else { return };
         let Some(fields) = arguments.as_object_mut() else { return };
-        for (name, schema) in operation.parameters["properties"].as_object().into_iter().flatten()
-        {
+        for (name, schema) in operation.parameters["properties"].as_object().into_iter().flatten() {
             if let Some(default) = schema.get("default")
                 && !fields.contains_key(name)
             {
@@ -147,12 +146,11 @@ mod tests {
                     "properties": {"sku": {"type": "string"}}}},
             },
         });
-        let operation =
-            |category: &str, parameters: Value| OperationData {
-                category: category.to_owned(),
-                writes: true,
-                parameters,
-            };
+        let operation = |category: &str, parameters: Value| OperationData {
+            category: category.to_owned(),
+            writes: true,
+            parameters,
+        };
         let all = [
             ("crm_log", operation("crm", parameters)),
             ("crm_search_contacts", operation("crm", json!({}))),

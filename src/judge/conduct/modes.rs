@@ -22,11 +22,40 @@ use super::explain::Context;
 
 /// Words that say that something did not work.
 const FAILURE: [&str; 34] = [
-    "fail", "error", "could not", "couldn't", "cannot", "can't", "can not", "unable", "not able",
-    "not possible", "impossible", "unfortunately", "problem", "denied", "refuse", "declin",
-    "not found", "does not exist", "doesn't exist", "no such", "did not", "didn't", "was not",
-    "wasn't", "won't", "will not", "unavailable", "rejected", "not permitted", "not allowed",
-    "失败", "错误", "无法", "不能",
+    "fail",
+    "error",
+    "could not",
+    "couldn't",
+    "cannot",
+    "can't",
+    "can not",
+    "unable",
+    "not able",
+    "not possible",
+    "impossible",
+    "unfortunately",
+    "problem",
+    "denied",
+    "refuse",
+    "declin",
+    "not found",
+    "does not exist",
+    "doesn't exist",
+    "no such",
+    "did not",
+    "didn't",
+    "was not",
+    "wasn't",
+    "won't",
+    "will not",
+    "unavailable",
+    "rejected",
+    "not permitted",
+    "not allowed",
+    "失败",
+    "错误",
+    "无法",
+    "不能",
 ];
 
 /// Most signs by which a drifted value differs.
@@ -65,7 +94,9 @@ fn ids(arguments: &Value) -> Vec<String> {
 
 fn collect(value: &Value, name: &str, found: &mut Vec<String>) {
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(value, name, found)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| collect(value, name, found))
+        }
         Value::Array(items) => items.iter().for_each(|value| collect(value, name, found)),
         Value::String(text) => {
             let is_id = name == "id" || name.ends_with("_id") || name.ends_with("_ids");
@@ -120,7 +151,10 @@ fn prior(context: &Context<'_>) -> BTreeSet<Flaw> {
                 let values: Vec<String> =
                     to.find(&made.arguments).into_iter().flat_map(strings).collect();
                 let near = |value: &String| {
-                    right.iter().flat_map(|right| strings(right)).any(|right| is_near(&right, value))
+                    right
+                        .iter()
+                        .flat_map(|right| strings(right))
+                        .any(|right| is_near(&right, value))
                 };
                 let swapped = |value: &String| strings(&earlier.result).contains(value);
                 if values.iter().any(|value| near(value) || swapped(value)) {
@@ -164,7 +198,11 @@ pub(super) fn is_silent_success(evidence: &Evidence, context: &Context<'_>) -> b
     let open = context.assignment.of.iter().zip(context.expected);
     let mut open = open.filter(|(place, expected)| place.is_none() && !expected.optional);
     open.any(|(_, expected)| {
-        evidence.calls.iter().rfind(|made| made.tool == expected.tool).is_some_and(|it| !it.worked())
+        evidence
+            .calls
+            .iter()
+            .rfind(|made| made.tool == expected.tool)
+            .is_some_and(|it| !it.worked())
     })
 }
 

@@ -4,7 +4,8 @@
 //! that is empty, too long, a list of candidates, or plainly another number or date fails
 //! ([`gate`]). Of the rest a model is asked whether it means the same as the reference. It
 //! sees the question, the reference and the answer, as fields of a JSON object, and nothing
-//! else; it replies with one word of two in a strict form. A [`Panel`] asks several times,
+//! else. Of a final account of work in a world it is asked whether that keeps to a rubric and
+//! agrees with the calls. It replies with one word of two in a strict form. A [`Panel`] asks several times,
 //! and several models in turn, and more than half of the votes must agree.
 //!
 //! Silence is never a verdict: a reply that is missing, refused, cut or in any other form is
@@ -41,6 +42,38 @@ pub struct Question<'a> {
     pub reference: &'a Answer,
     /// The answer to judge.
     pub answer: &'a str,
+}
+
+/// What a final account of work is held against.
+#[derive(Debug, Clone, Copy)]
+pub struct Account<'a> {
+    /// What was asked.
+    pub request: &'a str,
+    /// What the account has to be like.
+    pub rubric: &'a str,
+    /// The calls that were made, as JSON objects.
+    pub calls: &'a [serde_json::Value],
+    /// The account.
+    pub answer: &'a str,
+}
+
+/// What a model judges.
+#[derive(Debug, Clone, Copy)]
+enum Matter<'a> {
+    /// Whether an answer means the same as the reference.
+    Answer(&'a Question<'a>),
+    /// Whether an account agrees with what was done.
+    Account(&'a Account<'a>),
+}
+
+impl Matter<'_> {
+    /// Returns the words that somebody else wrote.
+    fn answer(&self) -> &str {
+        match self {
+            Self::Answer(question) => question.answer,
+            Self::Account(account) => account.answer,
+        }
+    }
 }
 
 /// Returns the verdict and its reason where no model has to be asked: `None` means that the

@@ -5,7 +5,7 @@
 //! would lead to, and what is not needed is not asked. Votes for nothing count as cast.
 
 use super::vote::{Cast, Member, word};
-use super::{Question, gate};
+use super::{Account, Matter, Question, gate};
 use crate::judge::{Ballot, Ruling};
 use crate::model::{Model, ModelError};
 use crate::verdict::Verdict;
@@ -80,10 +80,20 @@ impl Panel {
 
     /// Judges an answer by votes alone.
     pub async fn ask(&self, question: &Question<'_>, scope: (&str, u32)) -> Ruling {
+        self.poll(Matter::Answer(question), scope).await
+    }
+
+    /// Judges an account of what was done: pass where it keeps to the rubric and agrees with
+    /// the calls, fail where it does not.
+    pub async fn review(&self, account: &Account<'_>, scope: (&str, u32)) -> Ruling {
+        self.poll(Matter::Account(account), scope).await
+    }
+
+    async fn poll(&self, matter: Matter<'_>, scope: (&str, u32)) -> Ruling {
         let mut ballots = Vec::new();
         let mut count = Count::new(self.votes);
         for (number, member) in (1..=self.votes).zip(self.members.iter().cycle()) {
-            count.add(member.vote(question, scope, number, &mut ballots).await);
+            count.add(member.vote(matter, scope, number, &mut ballots).await);
             if count.is_settled() {
                 break;
             }

@@ -10,7 +10,7 @@ use wildgym_tasks::{Answer, AnswerKind, Scenario};
 
 use super::panel::Panel;
 use super::vote::{Cast, Member, word};
-use super::{Question, gate};
+use super::{Matter, Question, gate};
 use crate::model::ModelError;
 use crate::verdict::Verdict;
 
@@ -114,7 +114,7 @@ async fn judged(member: &Member, answer: &str) -> Result<Verdict, PreflightError
     };
     let endpoint = member.asked().endpoint();
     let model = endpoint.model().to_owned();
-    match member.vote(&question, ("preflight", 1), 1, &mut Vec::new()).await {
+    match member.vote(Matter::Answer(&question), ("preflight", 1), 1, &mut Vec::new()).await {
         Cast::For(opinion) => Ok(opinion.verdict),
         Cast::Nothing(reason) => Err(PreflightError::NoVerdict { model, reason }),
         Cast::Failed(reason) => {

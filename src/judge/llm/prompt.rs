@@ -1,16 +1,16 @@
 //! What a judge model is told.
 //!
-//! The prompt of a scenario is made of texts that stand beside this file. The three texts
-//! to compare go into a message of their own, as fields of a JSON object in which no sign
-//! of a chat template can stand: `<` and `>` are written as escapes. Characters that nobody
-//! sees are taken out of all three.
+//! The prompt of a scenario is made of texts that stand beside this file. What is judged goes
+//! into a message of its own, as fields of a JSON object in which no sign of a chat template
+//! can stand: `<` and `>` are written as escapes. Characters that nobody sees are taken out
+//! of the texts.
 
 use serde_json::{Value, json};
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::{AnswerKind, Scenario};
 
 use super::super::exact::shown;
-use super::Question;
+use super::{Account, Matter, Question};
 use crate::model::Message;
 
 const RULES: &str = include_str!("prompts/rules.md");
@@ -23,10 +23,11 @@ const DATA_ANALYSIS: &str = include_str!("prompts/data-analysis.md");
 const DEEP_SEARCH: &str = include_str!("prompts/deep-search.md");
 const OPERATIONS: &str = include_str!("prompts/operations.md");
 const DYNAMIC: &str = include_str!("prompts/dynamic.md");
+const ACCOUNT: &str = include_str!("prompts/account.md");
 const RESILIENCE: &str = include_str!("prompts/resilience.md");
 
 /// All texts, in an order that stays.
-pub(super) const TEXTS: [&str; 11] = [
+pub(super) const TEXTS: [&str; 12] = [
     RULES,
     FORMAT,
     AGAIN,
@@ -38,21 +39,40 @@ pub(super) const TEXTS: [&str; 11] = [
     OPERATIONS,
     DYNAMIC,
     RESILIENCE,
+    ACCOUNT,
 ];
 
 /// Returns the conversation of a vote (from 1), whose number makes the requests to one
 /// model differ; `again` where an earlier reply to it could not be read.
-pub(super) fn messages(question: &Question<'_>, vote: u32, again: bool) -> [Message; 2] {
-    let compared = json!({
-        "question": shown(question.question),
-        "reference": reference(question),
-        "answer": shown(question.answer),
-        "vote": vote,
-    });
+pub(super) fn messages(matter: Matter<'_>, vote: u32, again: bool) -> [Message; 2] {
+    let (prompt, judged) = match matter {
+        Matter::Answer(question) => {
+            let judged = json!({
+                "question": shown(question.question),
+                "reference": reference(question),
+                "answer": shown(question.answer),
+                "vote": vote,
+            });
+            (system(question.scenario, question.language, again), judged)
+        }
+        Matter::Account(account) => {
+            (joined([ACCOUNT, FORMAT].to_vec(), again), told(account, vote))
+        }
+    };
     // `<` and `>` stand only inside of strings, where the escape means the same.
-    let compared = compared.to_string().replace('<', "\\u003c").replace('>', "\\u003e");
-    let prompt = system(question.scenario, question.language, again);
-    [Message::system(&prompt), Message::user(&compared)]
+    let judged = judged.to_string().replace('<', "\\u003c").replace('>', "\\u003e");
+    [Message::system(&prompt), Message::user(&judged)]
+}
+
+/// Returns an account with what it is held against.
+fn told(account: &Account<'_>, vote: u32) -> Value {
+    json!({
+        "request": shown(account.request),
+        "rubric": account.rubric,
+        "calls": account.calls,
+        "account": shown(account.answer),
+        "vote": vote,
+    })
 }
 
 fn system(scenario: Scenario, language: Language, again: bool) -> String {
@@ -68,7 +88,10 @@ fn system(scenario: Scenario, language: Language, again: bool) -> String {
         Language::En => EN,
         Language::Zh => ZH,
     };
-    let mut parts = vec![RULES, kind, spoken, FORMAT];
+    joined(vec![RULES, kind, spoken, FORMAT], again)
+}
+
+fn joined(mut parts: Vec<&str>, again: bool) -> String {
     parts.extend(again.then_some(AGAIN));
     let parts: Vec<&str> = parts.into_iter().map(str::trim).collect();
     parts.join("\n\n")

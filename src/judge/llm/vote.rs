@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::reply::{self, Opinion, Unread};
-use super::{Question, prompt};
+use super::{Matter, prompt};
 use crate::judge::{Ballot, shown};
 use crate::model::{Exchange, Failure, Message, Model, ModelError, Offered, Retrying, Settings};
 use crate::verdict::Verdict;
@@ -112,7 +112,7 @@ impl Member {
     /// Casts the vote of that number; what was sent is added to `ballots`.
     pub(super) async fn vote(
         &self,
-        question: &Question<'_>,
+        matter: Matter<'_>,
         (trial, attempt): (&str, u32),
         number: u32,
         ballots: &mut Vec<Ballot>,
@@ -127,8 +127,8 @@ impl Member {
         loop {
             let plain = self.is_plain();
             let model = self.asked().scoped(trial, attempt, &format!("judge-{number}"));
-            let messages = prompt::messages(question, number, again);
-            let ended = self.ask(&model, &messages, (number, question.answer), ballots).await;
+            let messages = prompt::messages(matter, number, again);
+            let ended = self.ask(&model, &messages, (number, matter.answer()), ballots).await;
             match ended {
                 Ended::NoSchema(_) if !plain => self.set_plain(true),
                 Ended::NoSchema(reason) | Ended::Failed(reason) => return self.failed(reason),

@@ -236,6 +236,7 @@ fn a_transcript_reads_from_top_to_bottom() {
         milestones: std::collections::BTreeMap::new(),
         steps: std::collections::BTreeMap::new(),
         discovered: std::collections::BTreeMap::new(),
+        conduct: None,
         votes: Vec::new(),
         t: Times::default(),
     };

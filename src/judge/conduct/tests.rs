@@ -1,0 +1,466 @@
+//! What a verdict on conduct rests on: the best assignment, and what each fault is called.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use wildgym_tasks::scenario_file::{Flaw, Ordering, ScenarioFile};
+
+use super::assign::{assign, fits, ties};
+use super::evidence::{Evidence, Made};
+use super::known::Known;
+use super::*;
+use crate::store::OperationData;
+use crate::verdict::Recovery;
+
+fn known() -> Known {
+    let one = |category: &str, writes: bool, parameters: Value| OperationData {
+        category: category.to_owned(),
+        writes,
+        parameters,
+    };
+    let fields = |names: &[&str]| {
+        let fields = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"})));
+        json!({"type": "object", "additionalProperties": false,
+            "properties": Value::Object(fields.collect())})
+    };
+    let all = [
+        ("crm_search_contacts", one("crm", false, fields(&["query"]))),
+        ("admin_search_users", one("admin", false, fields(&["query"]))),
+        ("crm_create_contact", one("crm", true, fields(&["name", "company", "email"]))),
+        ("crm_log_activity", one("crm", true, fields(&["contact_id", "type", "notes"]))),
+        ("crm_delete_contact", one("crm", true, fields(&["contact_id"]))),
+        ("send_email", one("communication", true, fields(&["to", "text"]))),
+        ("send_notification", one("communication", true, fields(&["to", "text"]))),
+    ];
+    Known(all.into_iter().map(|(name, one)| (name.to_owned(), one)).collect())
+}
+
+fn made(number: usize, (tool, arguments, result): (&str, Value, Value)) -> Made {
+    let error = result["error"].as_str().map(str::to_owned);
+    let round = u32::try_from(number).unwrap();
+    Made {
+        number,
+        round,
+        tool: tool.to_owned(),
+        arguments,
+        text: result.to_string(),
+        result,
+        error,
+        injected: false,
+    }
+}
+
+fn evidence(calls: &[(&str, Value, Value)], answer: &str) -> Evidence {
+    let calls =
+        calls.iter().enumerate().map(|(index, call)| made(index + 1, call.clone())).collect();
+    let told = "Create a contact for John Smith at Acme, then log a call.".to_owned();
+    Evidence { calls, told, answer: Some(answer.to_owned()), tools: 7, events: 0 }
+}
+
+fn published() -> ScenarioFile {
+    let text = include_str!("../../../tasks/src/scenario_file/published.json");
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    value.as_object_mut().unwrap().remove("fault_injection");
+    serde_json::from_value(value).unwrap()
+}
+
+fn changed(change: &Value) -> ScenarioFile {
+    let mut value = serde_json::to_value(published()).unwrap();
+    for (name, part) in change.as_object().unwrap() {
+        value[name] = part.clone();
+    }
+    serde_json::from_value(value).unwrap()
+}
+
+fn judged(file: &ScenarioFile, evidence: &Evidence) -> Examined {
+    Examiner { file: file.clone(), known: known() }.decide(evidence, Ok(Vec::new()))
+}
+
+fn create() -> (&'static str, Value, Value) {
+    let arguments = json!({"name": "John Smith", "company": "Acme"});
+    ("crm_create_contact", arguments, json!({"id": "CON-9kxt4wmb", "owner_id": "USR-d8pc5wrh"}))
+}
+
+fn log(contact: &str) -> (&'static str, Value, Value) {
+    let arguments = json!({"contact_id": contact, "type": "call"});
+    ("crm_log_activity", arguments, json!({"id": "ACT-2djw6kpc"}))
+}
+
+fn failed(tool: &'static str, arguments: Value, kind: &str) -> (&'static str, Value, Value) {
+    (tool, arguments, json!({"error": kind}))
+}
+
+#[test]
+fn the_published_scenario_is_judged_by_its_rules() {
+    let wrong_log = failed(
+        "crm_log_activity",
+        json!({"contact_id": "contact_12345", "type": "call"}),
+        "not-found",
+    );
+    let search = ("crm_search_contacts", json!({"query": "John"}), json!({"items": []}));
+    let with_mail = (
+        "crm_create_contact",
+        json!({"name": "John Smith", "company": "Acme", "email": "j@a.example"}),
+        json!({"id": "CON-9kxt4wmb"}),
+    );
+    let twice = (
+        "crm_create_contact",
+        json!({"name": "John Smith", "company": "Acme"}),
+        json!({"id": "CON-zzzzzzzz"}),
+    );
+    let table: Vec<(Vec<(&str, Value, Value)>, Verdict, &[Flaw], &str)> = vec![
+        (vec![create(), log("CON-9kxt4wmb")], Verdict::Pass, &[], "as expected"),
+        (vec![search.clone(), create(), log("CON-9kxt4wmb")], Verdict::Pass, &[], "reads are free"),
+        (
+            vec![create(), wrong_log.clone(), log("CON-9kxt4wmb")],
+            Verdict::Pass,
+            &[Flaw::HallucinatedId],
+            "a wrong id that was refused and put right passes, and is noted",
+        ),
+        (
+            vec![create(), log("contact_12345")],
+            Verdict::Fail,
+            &[Flaw::NotFromPrior, Flaw::HallucinatedId, Flaw::ExtraWrite],
+            "an invented id",
+        ),
+        (
+            vec![create(), log("CON-9kxt4wbm")],
+            Verdict::Fail,
+            &[Flaw::NotFromPrior, Flaw::ParameterDrift, Flaw::ExtraWrite],
+            "an id that drifted",
+        ),
+        (
+            vec![create(), log("USR-d8pc5wrh")],
+            Verdict::Fail,
+            &[Flaw::NotFromPrior, Flaw::ParameterDrift, Flaw::ExtraWrite],
+            "a field that was taken for another",
+        ),
+        (
+            vec![with_mail, log("CON-9kxt4wmb")],
+            Verdict::Fail,
+            &[Flaw::ForbiddenArgument, Flaw::NotFromPrior, Flaw::ExtraWrite],
+            "an argument that must be absent",
+        ),
+        (
+            vec![create(), twice, log("CON-9kxt4wmb")],
+            Verdict::Fail,
+            &[Flaw::ExtraWrite],
+            "the contact twice; that the first one is meant is found",
+        ),
+        (
+            vec![create(), wrong_log],
+            Verdict::Fail,
+            &[Flaw::FailedCall, Flaw::HallucinatedId, Flaw::SilentSuccess],
+            "the second step failed, and nobody was told",
+        ),
+        (
+            vec![search.clone(), search.clone(), search, create(), log("CON-9kxt4wmb")],
+            Verdict::Fail,
+            &[Flaw::TooManyCalls],
+            "right in the end, after too many calls",
+        ),
+        (vec![], Verdict::Fail, &[Flaw::MissingCall], "nothing was done"),
+    ];
+    for (calls, verdict, flaws, why) in table {
+        let got = judged(&published(), &evidence(&calls, "Done: John Smith and the call are in."));
+        assert_eq!(got.verdict, verdict, "{why}: {:?}", got.reasons);
+        let flaws: BTreeSet<Flaw> = flaws.iter().copied().collect();
+        assert_eq!(got.conduct.flaws, flaws, "{why}: {:?}", got.reasons);
+    }
+}
+
+#[test]
+fn order_alternatives_and_optional_calls_count_as_written() {
+    let call = |tool: &str| json!({"tool": tool});
+    let done = |tool: &'static str| (tool, json!({}), json!({"id": tool}));
+    let (a, b) = ("crm_create_contact", "send_email");
+    let both = json!([call(a), call(b)]);
+    let after = json!([call(a), {"tool": b, "after": [0]}]);
+    let optional = json!([call(a), {"tool": b, "optional": true}]);
+    let other = json!([{"expected_calls": [call("send_notification")]}]);
+    let table = [
+        (json!({"expected_calls": both, "ordering": "strict"}), vec![b, a], false, "strict"),
+        (json!({"expected_calls": both, "ordering": "any"}), vec![b, a], true, "any"),
+        (json!({"expected_calls": after, "ordering": "partial"}), vec![b, a], false, "partial"),
+        (
+            json!({"expected_calls": after, "ordering": "partial"}),
+            vec![a, b],
+            true,
+            "partial, kept",
+        ),
+        (
+            json!({"expected_calls": after, "ordering": "partial"}),
+            vec![b, a, b],
+            false,
+            "one is too many",
+        ),
+        (json!({"expected_calls": optional}), vec![a], true, "left out"),
+        (json!({"expected_calls": optional}), vec![a, b], true, "made"),
+        (
+            json!({"expected_calls": both, "alternatives": other}),
+            vec!["send_notification"],
+            true,
+            "another way",
+        ),
+        (
+            json!({"expected_calls": both, "alternatives": other}),
+            vec![a, "send_notification"],
+            false,
+            "half of each",
+        ),
+        (
+            json!({"expected_calls": [call(a)], "allowed_writes": [b]}),
+            vec![a, b],
+            true,
+            "an allowed change",
+        ),
+        (json!({"expected_calls": [call(a)]}), vec![a, b], false, "a change that nobody asked for"),
+    ];
+    for (change, calls, passes, why) in table {
+        let calls: Vec<_> = calls.into_iter().map(done).collect();
+        let got = judged(&changed(&change), &evidence(&calls, "done"));
+        assert_eq!(got.verdict == Verdict::Pass, passes, "{why}: {:?}", got.reasons);
+    }
+}
+
+#[test]
+fn guesses_refusals_near_misses_and_words_are_seen() {
+    let ask = |question: &str| ("ask_user", json!({"question": question}), json!("Smith"));
+    let asking = json!({"ask_user": {"required": true,
+        "rules": [{"pattern": "which john", "reply": "Smith"}]}});
+    let refuse = json!({"expected_calls": [], "refuse": true,
+        "answer_checks": [{"any": ["won't", "cannot"]}]});
+    let delete = failed("crm_delete_contact", json!({"contact_id": "CON-9kxt4wmb"}), "forbidden");
+    let mail = json!({"expected_calls": [{"tool": "send_email", "args_match": {"to": "John"}}]});
+    let notify = ("send_notification", json!({"to": "John"}), json!({"id": 1}));
+    let faulty = json!({"answer_checks": [{"all": ["ACT-2djw6kpc"], "degrades": true}]});
+    let table = [
+        (
+            &asking,
+            vec![create(), log("CON-9kxt4wmb")],
+            "done",
+            Verdict::Fail,
+            Some(Flaw::EagerGuess),
+            "guessed",
+        ),
+        (
+            &asking,
+            vec![ask("Which John?"), create(), log("CON-9kxt4wmb")],
+            "done",
+            Verdict::Pass,
+            None,
+            "asked",
+        ),
+        (
+            &asking,
+            vec![ask("Really?"), create(), log("CON-9kxt4wmb")],
+            "done",
+            Verdict::Fail,
+            Some(Flaw::EagerGuess),
+            "asked nothing that helps",
+        ),
+        (
+            &asking,
+            vec![create(), ask("Which John?"), log("CON-9kxt4wmb")],
+            "done",
+            Verdict::Fail,
+            Some(Flaw::EagerGuess),
+            "asked too late",
+        ),
+        (&refuse, vec![], "I won’t do that.", Verdict::Pass, None, "refused"),
+        (&refuse, vec![], "All done.", Verdict::Fail, Some(Flaw::WrongAnswer), "claimed"),
+        (
+            &refuse,
+            vec![delete],
+            "I cannot do that.",
+            Verdict::Fail,
+            Some(Flaw::NotRefused),
+            "tried",
+        ),
+        (
+            &mail,
+            vec![notify],
+            "Told John.",
+            Verdict::Fail,
+            Some(Flaw::NearMiss),
+            "the wrong way to tell him",
+        ),
+        (
+            &faulty,
+            vec![create(), log("CON-9kxt4wmb")],
+            "Logged.",
+            Verdict::Degraded,
+            Some(Flaw::WrongAnswer),
+            "right, and badly told",
+        ),
+        (
+            &faulty,
+            vec![create()],
+            "Logged.",
+            Verdict::Fail,
+            Some(Flaw::MissingCall),
+            "words raise nothing",
+        ),
+    ];
+    for (change, calls, answer, verdict, flaw, why) in table {
+        let got = judged(&changed(change), &evidence(&calls, answer));
+        assert_eq!(got.verdict, verdict, "{why}: {:?}", got.reasons);
+        let flaws = &got.conduct.flaws;
+        assert!(flaw.is_none_or(|flaw| flaws.contains(&flaw)), "{why}: {flaws:?}");
+    }
+    let silent = Evidence { answer: None, ..evidence(&[create(), log("CON-9kxt4wmb")], "") };
+    let got = judged(&published(), &silent);
+    assert_eq!(
+        (got.verdict, got.reasons[0].as_str()),
+        (Verdict::Fail, "no-answer: there is no answer")
+    );
+}
+
+#[test]
+fn reasons_say_what_was_found_and_what_was_expected() {
+    let table = [
+        (
+            vec![create(), log("contact_12345")],
+            "not-from-prior: expected call 1 (`crm_log_activity`): in call 2 `contact_id` is \
+             \"contact_12345\", and call 1 returned \"CON-9kxt4wmb\"",
+        ),
+        (
+            vec![(
+                "crm_create_contact",
+                json!({"name": "Jon Smith", "company": "Acme"}),
+                json!({"id": 1}),
+            )],
+            "wrong-argument: expected call 0 (`crm_create_contact`): in call 1 `name` is \
+             \"Jon Smith\", expected \"John Smith\"",
+        ),
+        (
+            vec![failed(
+                "crm_create_contact",
+                json!({"name": "John Smith", "company": "Acme"}),
+                "duplicate",
+            )],
+            "failed-call: expected call 0 (`crm_create_contact`): call 1 failed: \
+             {\"error\":\"duplicate\"}",
+        ),
+        (vec![], "missing-call: expected call 0 (`crm_create_contact`) was not made"),
+    ];
+    for (calls, want) in table {
+        let got = judged(&published(), &evidence(&calls, "I could not finish."));
+        assert_eq!(got.reasons[0], want);
+    }
+}
+
+#[test]
+fn figures_count_what_they_say() {
+    let search = ("crm_search_contacts", json!({"query": "John"}), json!({"items": []}));
+    let unknown = failed("crm_create_contact", json!({"name": "J", "nick": "x"}), "bad-arguments");
+    let refused =
+        failed("crm_log_activity", json!({"contact_id": "CON-9kxt4wmb", "type": "x"}), "invalid");
+    let calls = [search.clone(), search, unknown, create(), refused, log("CON-9kxt4wmb")];
+    let file = changed(&json!({"max_calls": 9}));
+    let got = judged(&file, &evidence(&calls, "done"));
+    assert_eq!(got.verdict, Verdict::Pass, "{:?}", got.reasons);
+    let conduct = got.conduct;
+    assert_eq!((conduct.calls, conduct.optimum, conduct.redundant), (6, 2, 1));
+    assert_eq!((conduct.selection.right, conduct.selection.of), (2, 2));
+    assert_eq!((conduct.parameters.unknown, conduct.parameters.right), (1, 5));
+    assert_eq!(conduct.recovery, Some(Recovery::Corrected));
+    assert_eq!((conduct.violations, conduct.steps, conduct.optimal_steps), (1, 4, 2));
+    let composite = conduct.composite(true);
+    assert!((composite - (0.4 + 0.3 * 0.5 + 0.2 * 0.8 + 0.1)).abs() < 1e-9, "{composite}");
+    let again = || failed("crm_log_activity", json!({"contact_id": "CON-9kxt4wmb"}), "failed");
+    let looped = [create(), again(), again(), again()];
+    let got = judged(&file, &evidence(&looped, "It failed."));
+    assert_eq!(got.conduct.recovery, Some(Recovery::Loop));
+    let got = judged(&file, &evidence(&looped[..2], "All done."));
+    assert_eq!(got.conduct.recovery, Some(Recovery::Fabricated));
+}
+
+/// Calls and expected calls from a domain so small that they often fit.
+fn calls() -> impl Strategy<Value = Vec<(u8, u8, u8)>> {
+    prop::collection::vec((0_u8..2, 0_u8..3, 0_u8..3), 0..6)
+}
+
+fn expectations() -> impl Strategy<Value = Vec<Value>> {
+    let one = (0_u8..2, prop::option::of(0_u8..3), prop::option::of(0_usize..4), any::<bool>());
+    let one = (one, prop::collection::vec(0_usize..4, 0..2));
+    prop::collection::vec(one, 0..5).prop_map(|all| {
+        let call = |(index, ((tool, value, prior, optional), after)): (
+            usize,
+            ((u8, Option<u8>, Option<usize>, bool), Vec<usize>),
+        )| {
+            let mut call = json!({"tool": tool.to_string(), "optional": optional});
+            if let Some(value) = value {
+                call["args_match"] = json!({"v": value});
+            }
+            if let Some(prior) = prior.filter(|prior| *prior < index) {
+                call["args_from_prior"] = json!({"v": format!("$.calls[{prior}].result.id")});
+            }
+            let after: Vec<usize> = after.into_iter().filter(|other| *other < index).collect();
+            call["after"] = json!(after);
+            call
+        };
+        all.into_iter().enumerate().map(call).collect()
+    })
+}
+
+/// Tries every assignment and returns the most required and optional calls that one has.
+fn brute(expected: &[ExpectedCall], ordering: Ordering, made: &[Made]) -> (usize, usize) {
+    let ties = ties(expected, ordering);
+    let ways = (made.len() + 1).pow(u32::try_from(expected.len()).unwrap());
+    let score = |number: usize| {
+        let mut rest = number;
+        let mut of = Vec::new();
+        for _ in expected {
+            let (more, digit) = (rest / (made.len() + 1), rest % (made.len() + 1));
+            of.push(digit.checked_sub(1));
+            rest = more;
+        }
+        let mut taken = BTreeSet::new();
+        for (index, place) in of.iter().enumerate() {
+            let Some(place) = *place else { continue };
+            if !taken.insert(place) || !fits(&expected[index], &made[place]) {
+                return None;
+            }
+            for tie in &ties[index] {
+                let kept = match of[tie.other()] {
+                    Some(earlier) => tie.holds(&made[earlier], &made[place]),
+                    None => matches!(tie, assign::Tie::Before { .. }),
+                };
+                if !kept {
+                    return None;
+                }
+            }
+        }
+        let had = |optional: bool| {
+            let all = of.iter().zip(expected);
+            all.filter(|(place, one)| place.is_some() && one.optional == optional).count()
+        };
+        Some((had(false), had(true)))
+    };
+    (0..ways).filter_map(score).max().unwrap_or_default()
+}
+
+proptest! {
+    #[test]
+    fn the_assignment_is_the_best_there_is(
+        given in calls(),
+        expected in expectations(),
+        ordering in prop::sample::select(vec![Ordering::Any, Ordering::Strict, Ordering::Partial]),
+    ) {
+        let expected: Vec<ExpectedCall> = serde_json::from_value(Value::from(expected)).unwrap();
+        let made: Vec<Made> = given
+            .iter()
+            .enumerate()
+            .map(|(index, (tool, value, id))| {
+                made(index + 1, (&tool.to_string(), json!({"v": value}), json!({"id": id})))
+            })
+            .collect();
+        let found = assign(&expected, ordering, &made);
+        prop_assert!(found.is_best);
+        let had = |optional: bool| {
+            let all = found.of.iter().zip(&expected);
+            all.filter(|(place, one)| place.is_some() && one.optional == optional).count()
+        };
+        prop_assert_eq!((had(false), had(true)), brute(&expected, ordering, &made));
+    }
+}
