@@ -137,6 +137,7 @@ fn toolbox(hermetic: Hermetic, folder: &Utf8Path) -> Result<Arc<Toolbox>, Failur
         workspace,
         web: Some(Web::hermetic(Arc::new(hermetic), Vec::new())),
         browser: None,
+        world: None,
         clock: Clock::starting_at("2026-03-01T09:00:00Z".parse()?),
         seed: Seed::of_run(1),
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use wildgym_sandbox::Seed;
 use wildgym_sandbox::work::Working;
+use wildgym_sandbox::world::Happened;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::task::Limits;
 use wildgym_toolbox::{Call, Reply, SandboxLost, Toolbox, Vital};
@@ -12,7 +13,9 @@ use wildgym_toolbox::{Call, Reply, SandboxLost, Toolbox, Vital};
 use super::split::{Part, Spent, Split};
 use super::{Answers, Asked, Broken, millis};
 use crate::model::ModelError;
-use crate::record::{CallRecord, Lost, MessageRecord, ModelRecord, Record, Times, Usage};
+use crate::record::{
+    CallRecord, EventRecord, Lost, MessageRecord, ModelRecord, Record, Times, Usage,
+};
 use crate::store::{StoreError, Transcript};
 
 /// What an agent is asked.
@@ -221,6 +224,10 @@ impl Episode {
 
     fn note(&mut self, reply: &Reply) -> Result<(), Broken> {
         self.keep_asked(Some(&reply.ingress.to_string()))?;
+        for event in &reply.happened {
+            let record = event_of(event.clone(), Some(reply.ingress.to_string()));
+            self.transcript.append(&Record::Event(record))?;
+        }
         for child in &reply.children {
             self.note(child)?;
         }
@@ -247,4 +254,10 @@ impl Episode {
         };
         Ok(self.transcript.append(&Record::Call(record))?)
     }
+}
+
+/// Returns the record of an event that happened before a call, or after the last one.
+pub fn event_of(happened: Happened, before: Option<String>) -> EventRecord {
+    let Happened { event, occurrence, after_calls, at, failed } = happened;
+    EventRecord { event, occurrence, before, after_calls, clock: at, failed }
 }

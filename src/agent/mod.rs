@@ -21,7 +21,7 @@ use futures::future::BoxFuture;
 
 pub use answers::{Answers, Asked};
 pub use asking::Asking;
-pub use episode::{Episode, Request};
+pub use episode::{Episode, Request, event_of};
 pub use guess::Guess;
 pub use random::Random;
 pub use react::{React, announced};

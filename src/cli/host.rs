@@ -68,11 +68,6 @@ pub(super) fn open_host_on(
     browsers: NonZeroU32,
     display: Vec<(String, String)>,
 ) -> Result<Arc<Host>, Failure> {
-    let parent = environment::scratch()?;
-    let scratch = Scratch::create(&parent).map_err(|error| {
-        Failure::usage(format!("cannot use `{parent}` for workspaces: {error}"))
-            .hint("set `TMPDIR` to a directory of yours with room")
-    })?;
     let code = match Runtime::load(&environment::cache()?.join("code")) {
         Ok(runtime) => Some(Arc::new(runtime)),
         Err(RuntimeError::Missing) => None,
@@ -80,6 +75,24 @@ pub(super) fn open_host_on(
             return Err(Failure::usage(error.to_string()).hint("make it anew with `wildgym setup`"));
         }
     };
+    host_of(browsers, display, code)
+}
+
+/// Opens what operations of a world need: neither code nor a browser is run.
+pub(super) fn open_bare_host() -> Result<Arc<Host>, Failure> {
+    host_of(NonZeroU32::MIN, Vec::new(), None)
+}
+
+fn host_of(
+    browsers: NonZeroU32,
+    display: Vec<(String, String)>,
+    code: Option<Arc<Runtime>>,
+) -> Result<Arc<Host>, Failure> {
+    let parent = environment::scratch()?;
+    let scratch = Scratch::create(&parent).map_err(|error| {
+        Failure::usage(format!("cannot use `{parent}` for workspaces: {error}"))
+            .hint("set `TMPDIR` to a directory of yours with room")
+    })?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::usage(format!("cannot find the program itself: {error}")))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -110,7 +123,12 @@ pub(super) fn open_gym(
     }
     let catalog = catalog()?;
     let network = web.open(suite)?;
-    Ok(Arc::new(Gym::over(network, host, Arc::clone(suite), catalog, Vec::new())))
+    let gym = Gym::over(network, host, Arc::clone(suite), catalog, Vec::new());
+    gym.map(Arc::new).map_err(|error| {
+        let name = &suite.meta.name;
+        Failure::usage(format!("suite `{name}` cannot be used: {error}"))
+            .hint("check its worlds with `wildgym world check SUITE/WORLD`")
+    })
 }
 
 /// Returns all tools.

@@ -32,6 +32,7 @@ mod tasks;
 mod tools;
 mod web;
 mod worker;
+mod world;
 
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -65,6 +66,7 @@ enum Command {
     Tasks(tasks::TasksArgs),
     Tools(tools::ToolsArgs),
     Web(web::WebArgs),
+    World(world::WorldArgs),
     Setup(setup::SetupArgs),
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
@@ -89,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Tasks(args) => tasks::run(args),
         Command::Tools(args) => tools::run(args),
         Command::Web(args) => web::run(&args),
+        Command::World(args) => world::run(&args),
         Command::Setup(args) => setup::run(args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),

@@ -123,21 +123,39 @@ fn find<'a>(view: &'a RunView, named: &str) -> Result<&'a TrialView, Failure> {
     }
 }
 
-fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure> {
+/// Finds the trial that is meant and which attempt at it: the one asked for, else the one
+/// that counts, else the last.
+pub(super) fn attempt_of(
+    store: &Store,
+    named: &str,
+    wanted: Option<u32>,
+) -> Result<(TrialId, u32), Failure> {
+    let view = report::view_by(store, None)?;
+    let trial = find(&view, named)?;
+    Ok((trial.id.clone(), attempt(store, &trial.id, wanted)?))
+}
+
+/// Returns the attempt that is asked for, else the one that counts, else the last.
+fn attempt(store: &Store, trial: &TrialId, wanted: Option<u32>) -> Result<u32, Failure> {
     let index = store.survey()?;
-    let known = index.trials.get(&trial.id);
+    let known = index.trials.get(trial);
     let chosen = known.and_then(|known| known.counted().or(known.attempts.last()));
-    let Some(attempt) = args.attempt.or(chosen.map(|stored| stored.attempt)) else {
-        return Err(Failure::usage(format!("trial `{}` was not attempted yet", trial.id))
+    let Some(attempt) = wanted.or(chosen.map(|stored| stored.attempt)) else {
+        return Err(Failure::usage(format!("trial `{trial}` was not attempted yet"))
             .hint(format!("go on with `wildgym resume {}`", store.root())));
     };
     let made = known.map_or(&[][..], |known| &known.attempts);
     if !made.iter().any(|stored| stored.attempt == attempt) {
         let count = made.len();
         let noun = if count == 1 { "attempt" } else { "attempts" };
-        return Err(Failure::usage(format!("trial `{}` has {count} {noun}", trial.id))
+        return Err(Failure::usage(format!("trial `{trial}` has {count} {noun}"))
             .hint("leave `--attempt` out to see the one that counts"));
     }
+    Ok(attempt)
+}
+
+fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure> {
+    let attempt = attempt(store, &trial.id, args.attempt)?;
     let records = store.records(&trial.id, attempt)?;
     let verdicts = verdicts(args, store, (&trial.id, attempt))?;
     let annotations = store.annotations_of(&trial.id, attempt)?;

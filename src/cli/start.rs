@@ -8,13 +8,12 @@ use std::time::Duration;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
-use wildgym_tasks::environment::BrowserMode;
 
 use super::progress::Progress;
 use super::{Code, Failure, cassette, environment, network, report, say};
 use crate::agent::{Agent, Asking, Guess, Random, React, Reference, Silent};
 use crate::judge::Judge;
-use crate::model::{Cassette, Endpoint, Model, Offered, Secret, Settings};
+use crate::model::{Cassette, Endpoint, Model, Secret, Settings};
 use crate::record::TrialId;
 use crate::runner::{self, Batch, Gym, Stop, Stopper, Summary};
 use crate::store::{Condition, Lock, ModelConfig, RunConfig, Store};
@@ -289,9 +288,6 @@ fn agents(
         let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
         made.insert(name.clone(), Made { condition: condition.clone(), model: model.zip(tools) });
     }
-    let offered = [BrowserMode::Delegated, BrowserMode::Direct]
-        .map(|mode| (mode, Arc::new(Offered::new(&gym.offer(mode).schemas))));
-    let offered = BTreeMap::from(offered);
     let gym = Arc::clone(gym);
     Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
         let Some(Made { condition, model }) = made.get(&trial.condition) else {
@@ -301,7 +297,9 @@ fn agents(
             ("react", Some((model, tools))) => {
                 let name = trial.to_string();
                 let browser = gym.mode(&trial.task, condition.browser);
-                let offered = offered.get(&browser).cloned().unwrap_or_default();
+                // An attempt at a task that the suite does not have is lost before it asks.
+                let offer = gym.offer(&trial.task, browser);
+                let offered = offer.map(|offer| Arc::clone(&offer.offered)).unwrap_or_default();
                 let model = model.scoped(&name, attempt, "agent");
                 let asking = Asking::new(tools.clone(), name, attempt, condition.text_only);
                 Arc::new(React::new(model, offered).answered_by(Arc::new(asking)))

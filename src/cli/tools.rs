@@ -3,7 +3,7 @@
 mod watch;
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
@@ -11,6 +11,7 @@ use serde_json::json;
 use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
+use wildgym_sandbox::world::Blueprint;
 use wildgym_sandbox::{Clock, Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_toolbox::catalog::Entry;
@@ -19,7 +20,7 @@ use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, schema};
 use super::host::{catalog, open_host_on, open_suite};
 use super::network::{WebArgs, announce};
 use super::tool_model::ToolModelArgs;
-use super::{Code, Failure, data, say, start};
+use super::{Code, Failure, data, say, start, world};
 use crate::agent::Asking;
 use crate::store::WebName;
 
@@ -34,6 +35,9 @@ pub(super) struct ToolsArgs {
 enum ToolsCommand {
     /// List the tools with what they do
     List {
+        /// List the operations of this world instead: its name, SUITE/WORLD, or its folder
+        #[arg(long, value_name = "WORLD")]
+        world: Option<String>,
         /// Print schemas, categories and examples as JSON
         #[arg(long)]
         json: bool,
@@ -42,6 +46,9 @@ enum ToolsCommand {
     Show {
         /// Name of the tool
         name: String,
+        /// World whose operation it is: its name, SUITE/WORLD, or its folder
+        #[arg(long, value_name = "WORLD")]
+        world: Option<String>,
         /// Print the entry of a chat-completions request as JSON
         #[arg(long)]
         json: bool,
@@ -67,9 +74,17 @@ struct CallArgs {
     #[arg(long, value_name = "SUITE", default_value = "starter")]
     suite: String,
 
-    /// Logical time of the call
-    #[arg(long, value_name = "TIME", default_value = "2026-01-01T09:00:00Z")]
-    now: jiff::Timestamp,
+    /// World whose operations are offered too: its name, SUITE/WORLD, or its folder; several
+    /// calls go together with `wildgym world call`
+    #[arg(long, value_name = "WORLD")]
+    world: Option<String>,
+
+    #[command(flatten)]
+    state: world::StateArgs,
+
+    /// Logical time of the call [default: the world's, else 2026-01-01T09:00:00Z]
+    #[arg(long, value_name = "TIME")]
+    now: Option<jiff::Timestamp>,
 
     #[command(flatten)]
     web: WebArgs,
@@ -92,14 +107,14 @@ struct CallArgs {
 
 pub(super) fn run(args: ToolsArgs) -> Result<Code, Failure> {
     match args.command {
-        ToolsCommand::List { json } => list(json),
-        ToolsCommand::Show { name, json } => show(&name, json),
+        ToolsCommand::List { world, json } => list(world.as_deref(), json),
+        ToolsCommand::Show { name, world, json } => show(&name, world.as_deref(), json),
         ToolsCommand::Call(args) => call(*args),
     }
 }
 
-fn list(as_json: bool) -> Result<Code, Failure> {
-    let catalog = catalog()?;
+fn list(world: Option<&str>, as_json: bool) -> Result<Code, Failure> {
+    let catalog = of(world)?;
     if as_json {
         let all: Vec<_> = catalog.iter().map(described).collect();
         data(&pretty(&json!(all)));
@@ -108,17 +123,25 @@ fn list(as_json: bool) -> Result<Code, Failure> {
     let width = catalog.iter().map(|entry| entry.tool.name().len()).max().unwrap_or(0);
     for entry in catalog.iter() {
         let first = entry.tool.description().lines().next().unwrap_or_default();
-        let category = serde_json::to_value(entry.tool.category()).unwrap_or_default();
-        let category = category.as_str().unwrap_or_default();
+        let category = entry.tool.category();
         let mode = entry.tool.browser().map_or("", BrowserMode::name);
         data(&format!("{:width$}  {category:24}  {mode:9}  {first}", entry.tool.name()));
     }
-    say("tools marked `delegated` or `direct` are offered only where pages are (`--browser`)");
+    if world.is_none() {
+        say("tools marked `delegated` or `direct` are offered only where pages are (`--browser`)");
+    }
     Ok(Code::Done)
 }
 
-fn show(name: &str, as_json: bool) -> Result<Code, Failure> {
-    let catalog = catalog()?;
+/// Returns the operations of a world, or the tools of the program.
+fn of(world: Option<&str>) -> Result<Catalog, Failure> {
+    let Some(named) = world else { return Ok((*catalog()?).clone()) };
+    let world = world::load(named)?;
+    Catalog::of_world(&world).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn show(name: &str, world: Option<&str>, as_json: bool) -> Result<Code, Failure> {
+    let catalog = of(world)?;
     let entry = known(&catalog, name)?;
     if as_json {
         data(&pretty(&schema::openai(entry)));
@@ -130,7 +153,9 @@ fn show(name: &str, as_json: bool) -> Result<Code, Failure> {
         Some(BrowserMode::Direct) => " --browser direct",
         Some(BrowserMode::Delegated) | None => "",
     };
-    data(&format!("\nexample:\n  wildgym tools call {name} '{}'{direct}", entry.tool.example()));
+    let of = world.map(|world| format!(" --world {world}")).unwrap_or_default();
+    let example = entry.tool.example();
+    data(&format!("\nexample:\n  wildgym tools call {name} '{example}'{direct}{of}"));
     Ok(Code::Done)
 }
 
@@ -157,7 +182,7 @@ fn offered(catalog: &Catalog, name: &str, browser: BrowserMode) -> Result<(), Fa
 }
 
 /// Returns the arguments as they stand, or from where they stand.
-fn arguments(given: &str) -> Result<String, Failure> {
+pub(super) fn arguments(given: &str) -> Result<String, Failure> {
     if given == "-" {
         return std::io::read_to_string(std::io::stdin()).map_err(|error| {
             Failure::usage(format!("cannot read the arguments from standard input: {error}"))
@@ -186,16 +211,20 @@ fn pretty(value: &serde_json::Value) -> String {
 
 fn call(args: CallArgs) -> Result<Code, Failure> {
     let browser = args.tools.browser.map(BrowserMode::from).unwrap_or_default();
-    offered(catalog()?.as_ref(), &args.name, browser)?;
+    let blueprint = args.world.as_deref().map(|named| world::make(named, args.state.world_seed));
+    let blueprint = blueprint.transpose()?;
+    let catalog = everything(blueprint.as_ref())?;
+    offered(&catalog, &args.name, browser)?;
     let arguments = arguments(&args.arguments)?;
-    let mut toolbox = toolbox(&args, browser)?.answered_by(ask(&args.tools)?);
+    let mut toolbox =
+        toolbox(&args, browser, &catalog, blueprint.as_ref())?.answered_by(ask(&args.tools)?);
     if args.show {
         toolbox = toolbox.watched_by(watch::watch());
     }
     let toolbox = Arc::new(toolbox);
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    let call = Call { id: "call".to_owned(), name: args.name, arguments };
+    let call = Call { id: "call".to_owned(), name: args.name.clone(), arguments };
     let reply = runtime.block_on(async {
         let reply = toolbox.call(call).await;
         if let Some(browser) = &toolbox.sandbox().browser {
@@ -203,6 +232,10 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
         }
         reply
     });
+    if let Some(world) = &toolbox.sandbox().world {
+        let image = world.lock().unwrap_or_else(PoisonError::into_inner).image();
+        args.state.keep(&image.map_err(|error| Failure::usage(error.to_string()))?)?;
+    }
     drop(toolbox);
     let reply = reply.map_err(|error| Failure::usage(error.to_string()))?;
     if args.json {
@@ -238,11 +271,33 @@ fn ask(args: &ToolModelArgs) -> Result<Option<Arc<dyn Ask>>, Failure> {
     Ok(Some(Arc::new(asking) as Arc<dyn Ask>))
 }
 
+/// Returns the tools of the program and the operations of a world.
+fn everything(blueprint: Option<&Blueprint>) -> Result<Catalog, Failure> {
+    let own = catalog()?;
+    let Some(blueprint) = blueprint else { return Ok((*own).clone()) };
+    let operations = Catalog::of_world(blueprint.world());
+    let all = operations.and_then(|operations| own.with(&operations));
+    all.map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Returns the time of a call where the network has none of its own.
+fn own_time(args: &CallArgs, blueprint: Option<&Blueprint>) -> jiff::Timestamp {
+    let world = blueprint.map(|blueprint| blueprint.world().meta.now);
+    // 2026-01-01T09:00:00Z
+    let usual = || jiff::Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_secs(1_767_258_000);
+    args.now.or(world).unwrap_or_else(usual)
+}
+
 /// Opens a sandbox for one call by hand.
-fn toolbox(args: &CallArgs, browser: BrowserMode) -> Result<Toolbox, Failure> {
+fn toolbox(
+    args: &CallArgs,
+    browser: BrowserMode,
+    catalog: &Catalog,
+    blueprint: Option<&Blueprint>,
+) -> Result<Toolbox, Failure> {
     let display = if args.show { watch::display()? } else { Vec::new() };
     let host = open_host_on(NonZeroU32::MIN, display)?;
-    let catalog = Arc::new(catalog()?.offered(browser));
+    let catalog = Arc::new(catalog.offered(browser));
     let opened = open_suite(&args.suite)?;
     let planned = args.web.plan(&opened.suite)?;
     let config = planned.config.clone();
@@ -250,7 +305,8 @@ fn toolbox(args: &CallArgs, browser: BrowserMode) -> Result<Toolbox, Failure> {
     if config.kind != WebName::Hermetic {
         announce(&config, &network);
     }
-    let (web, now) = network.by_hand("tools/call/full/1", args.now);
+    let (web, now) = network.by_hand("tools/call/full/1", own_time(args, blueprint));
+    let world = blueprint.map(|one| args.state.open(one, now, args.seed)).transpose()?;
     let workspace = match &args.workspace {
         Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
             Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
@@ -267,6 +323,7 @@ fn toolbox(args: &CallArgs, browser: BrowserMode) -> Result<Toolbox, Failure> {
         workspace,
         web,
         browser,
+        world: world.map(Mutex::new),
         clock: Clock::starting_at(now),
         seed: Seed::of_run(args.seed),
     };

@@ -1,7 +1,7 @@
 //! From a suite and a trial to a sandbox and a toolbox.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,17 +10,20 @@ use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::web::HermeticError;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
+use wildgym_sandbox::world::WorldError;
 use wildgym_sandbox::{Clock, Host, Sandbox};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
 use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 
 use crate::agent::Request;
+use crate::model::Offered;
 use crate::record::TrialId;
 use crate::store::RunConfig;
 
 use super::network::{Network, View};
 use super::plan::seed_of;
+use super::worlds::{Worlds, WorldsError};
 
 /// Why a sandbox could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +44,12 @@ pub enum BuildError {
     /// The sites cannot be served.
     #[error("the hermetic web cannot be opened: {0}")]
     Web(#[from] HermeticError),
+    /// The worlds cannot be used.
+    #[error(transparent)]
+    Worlds(#[from] WorldsError),
+    /// The copy of a world cannot be opened.
+    #[error("the world cannot be opened: {0}")]
+    World(#[from] WorldError),
     /// The workspace cannot be made.
     #[error("the workspace cannot be made: {0}")]
     Workspace(#[from] WorkspaceError),
@@ -55,18 +64,18 @@ pub struct Gym {
     pub host: Arc<Host>,
     /// The suite.
     pub suite: Arc<Suite>,
-    /// All tools.
+    /// All tools: those of the program, then the operations of the suite's worlds.
     pub catalog: Arc<Catalog>,
     /// Their schemas in `OpenAI` form.
     pub schemas: Arc<Vec<Value>>,
-    /// What of them is offered where pages are offered by `browse_url`.
-    delegated: Offer,
-    /// What of them is offered where pages are offered by page actions.
-    direct: Offer,
+    /// What agents are offered, by task and by how pages are offered.
+    offers: BTreeMap<(String, BrowserMode), Offer>,
     /// What watches and changes calls.
     pub interceptors: Vec<Arc<dyn Interceptor>>,
     /// The network that trials see.
     pub network: Network,
+    /// The worlds that trials get copies of.
+    worlds: Worlds,
 }
 
 impl std::fmt::Debug for Gym {
@@ -82,12 +91,15 @@ pub struct Offer {
     pub catalog: Arc<Catalog>,
     /// Their schemas in `OpenAI` form.
     pub schemas: Arc<Vec<Value>>,
+    /// The same, as a model is told of them.
+    pub offered: Arc<Offered>,
 }
 
 impl Offer {
-    fn of(catalog: Arc<Catalog>) -> Self {
-        let schemas = Arc::new(catalog.iter().map(schema::openai).collect());
-        Self { catalog, schemas }
+    fn of(catalog: Catalog) -> Self {
+        let schemas: Arc<Vec<Value>> = Arc::new(catalog.iter().map(schema::openai).collect());
+        let offered = Arc::new(Offered::new(&schemas));
+        Self { catalog: Arc::new(catalog), schemas, offered }
     }
 }
 
@@ -112,22 +124,22 @@ impl Gym {
         cache: &Utf8Path,
     ) -> Result<Self, BuildError> {
         let network = Network::hermetic(&suite, cache)?;
-        Ok(Self::over(network, host, suite, catalog, interceptors))
+        Self::over(network, host, suite, catalog, interceptors)
     }
 
-    /// Opens a suite over some network.
-    #[must_use]
+    /// Opens a suite over some network; `catalog` holds the tools of the program.
     pub fn over(
         network: Network,
         host: Arc<Host>,
         suite: Arc<Suite>,
         catalog: Arc<Catalog>,
         interceptors: Vec<Arc<dyn Interceptor>>,
-    ) -> Self {
-        let delegated = Offer::of(Arc::new(catalog.offered(BrowserMode::Delegated)));
-        let direct = Offer::of(Arc::new(catalog.offered(BrowserMode::Direct)));
-        let Offer { catalog, schemas } = Offer::of(catalog);
-        Self { host, suite, catalog, schemas, delegated, direct, interceptors, network }
+    ) -> Result<Self, BuildError> {
+        let worlds = Worlds::make(&suite)?;
+        let offers = offers(&suite, &catalog, &worlds)?;
+        let catalog = worlds.operations().fold((*catalog).clone(), |all, more| all.beside(more));
+        let Offer { catalog, schemas, .. } = Offer::of(catalog);
+        Ok(Self { host, suite, catalog, schemas, offers, interceptors, network, worlds })
     }
 
     /// Returns how pages are offered at a task: as `browser` says, which is the condition's
@@ -138,13 +150,10 @@ impl Gym {
         browser.or_else(own).unwrap_or_default()
     }
 
-    /// Returns the tools that agents are offered.
-    #[must_use]
-    pub fn offer(&self, mode: BrowserMode) -> &Offer {
-        match mode {
-            BrowserMode::Delegated => &self.delegated,
-            BrowserMode::Direct => &self.direct,
-        }
+    /// Returns the tools that agents are offered at a task.
+    pub fn offer(&self, task: &str, mode: BrowserMode) -> Result<&Offer, BuildError> {
+        let known = self.offers.get(&(task.to_owned(), mode));
+        known.ok_or_else(|| BuildError::NoTask(task.to_owned()))
     }
 
     /// Returns the task of a trial.
@@ -174,17 +183,20 @@ impl Gym {
             let browsers = self.host.browsers.clone();
             Browser::new(browsers, web.clone(), Arc::clone(&workspace), self.network.is_timeless())
         });
+        let (clock, seed) = (Clock::starting_at(now), seed_of(config.plan.seed, trial));
+        let world = self.worlds.open(task, &trial.variant, &clock, seed)?.map(Mutex::new);
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),
             workspace,
             web,
             browser,
-            clock: Clock::starting_at(now),
-            seed: seed_of(config.plan.seed, trial),
+            world,
+            clock,
+            seed,
         });
         let work = Arc::new(WorkClock::default());
         let bounds = &config.bounds;
-        let offer = self.offer(mode);
+        let offer = self.offer(&trial.task, mode)?;
         let toolbox = Toolbox::new(
             sandbox,
             Arc::clone(&offer.catalog),
@@ -200,6 +212,38 @@ impl Gym {
         };
         Ok(Built { request, toolbox, work })
     }
+}
+
+/// Returns what agents are offered at each task, in each way of offering pages. Tasks that
+/// are offered the same share it.
+fn offers(
+    suite: &Suite,
+    catalog: &Catalog,
+    worlds: &Worlds,
+) -> Result<BTreeMap<(String, BrowserMode), Offer>, BuildError> {
+    type Key = (BrowserMode, Option<Vec<String>>, Option<(String, Option<Vec<String>>)>);
+    let mut known: BTreeMap<Key, Offer> = BTreeMap::new();
+    let mut offers = BTreeMap::new();
+    for (id, task) in &suite.tasks {
+        let environment = &task.meta.environment;
+        let scene = environment.world.as_ref();
+        for mode in [BrowserMode::Delegated, BrowserMode::Direct] {
+            let world = scene.map(|scene| (scene.name.clone(), scene.operations.clone()));
+            let key = (mode, environment.tools.clone(), world);
+            let offer = match known.get(&key) {
+                Some(offer) => offer.clone(),
+                None => {
+                    let own = catalog.offered(mode).only(|name| environment.offers(name));
+                    let operations = scene.map(|scene| worlds.offered(scene)).unwrap_or_default();
+                    let offer = Offer::of(own.with(&operations).map_err(WorldsError::from)?);
+                    known.insert(key, offer.clone());
+                    offer
+                }
+            };
+            offers.insert((id.clone(), mode), offer);
+        }
+    }
+    Ok(offers)
 }
 
 /// Copies attachments into a workspace.

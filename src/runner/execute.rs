@@ -1,18 +1,19 @@
 //! One attempt, from its first record to its last.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use wildgym_sandbox::Workspace;
 use wildgym_sandbox::web::Web;
+use wildgym_sandbox::world::WorldError;
 use wildgym_tasks::task::Limits;
-use wildgym_toolbox::Ask;
+use wildgym_toolbox::{Ask, Toolbox};
 
 use super::build::{Built, Gym};
 use super::event::Stop;
-use crate::agent::{Agent, Broken, Ending, Episode};
+use crate::agent::{Agent, Broken, Ending, Episode, event_of};
 use crate::record::{
-    AttemptRecord, Body, FORMAT, FileRecord, Limit, Lost, Outcome, OutcomeRecord, Record, Times,
-    TrialId,
+    AttemptRecord, Body, FORMAT, FileRecord, Limit, Lost, Outcome, OutcomeRecord, Record,
+    StateRecord, Times, TrialId,
 };
 use crate::store::{RunConfig, Store, StoreError, Transcript};
 
@@ -137,11 +138,21 @@ fn first(attempt: &Attempt, built: &Built) -> AttemptRecord {
 /// Writes the last record.
 fn close(
     episode: &mut Episode,
-    ending: Ending,
+    mut ending: Ending,
     took: std::time::Duration,
 ) -> Result<OutcomeRecord, StoreError> {
     let toolbox = episode.toolbox.clone();
     episode.keep_asked(None)?;
+    let state = match state(&toolbox, episode.transcript())? {
+        None => None,
+        Some(Ok(state)) => Some(state),
+        Some(Err(error)) => {
+            if !ending.outcome.is_lost() {
+                ending = Ending::without(Outcome::Lost(Lost::Sandbox), error.to_string());
+            }
+            None
+        }
+    };
     let tool_usage = episode.tool_usage;
     let (rounds, calls, usage) = (episode.rounds, episode.calls, episode.usage);
     let spent = episode.spent(took);
@@ -161,11 +172,31 @@ fn close(
         web_misses: toolbox.sandbox().web.as_ref().map_or(0, Web::misses),
         clock: toolbox.sandbox().clock.now(),
         files,
-        state: None,
+        state,
         t: Times { at_ms: transcript.at_ms(), took_ms, model_ms, tools_ms, ..Times::default() },
     };
     transcript.append(&Record::Outcome(end.clone()))?;
     Ok(end)
+}
+
+/// Lets happen in the world what is still due, and keeps its states; none without a world.
+fn state(
+    toolbox: &Toolbox,
+    transcript: &mut Transcript,
+) -> Result<Option<Result<StateRecord, WorldError>>, StoreError> {
+    let sandbox = toolbox.sandbox();
+    let Some(world) = &sandbox.world else { return Ok(None) };
+    let mut live = world.lock().unwrap_or_else(PoisonError::into_inner);
+    let happened = live.happen(sandbox.clock.now());
+    for event in live.take_happened() {
+        transcript.append(&Record::Event(event_of(event, None)))?;
+    }
+    let end = match happened.and_then(|()| live.image()) {
+        Ok(end) => end,
+        Err(error) => return Ok(Some(Err(error))),
+    };
+    let blobs = transcript.blobs();
+    Ok(Some(Ok(StateRecord { start: blobs.put(live.start())?, end: blobs.put(&end)? })))
 }
 
 /// Keeps the files of the workspace. One that cannot be read is listed without a blob.

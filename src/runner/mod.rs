@@ -12,6 +12,7 @@ mod execute;
 mod judging;
 mod network;
 mod plan;
+mod worlds;
 
 pub use batch::{Batch, MakeAgent, Summary, run};
 pub use build::{BuildError, Gym, Offer};
@@ -20,3 +21,4 @@ pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};
 pub use network::Network;
 pub use plan::{Trials, seed_of, variants};
+pub use worlds::{Worlds, WorldsError, blueprint};

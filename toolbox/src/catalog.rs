@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
+use wildgym_tasks::World;
 use wildgym_tasks::environment::BrowserMode;
 
 use crate::error::ToolError;
@@ -13,6 +14,7 @@ use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
 use crate::tools::google_scholar::GoogleScholar;
+use crate::tools::operation::Operation;
 use crate::tools::page_actions;
 use crate::tools::scrape::Scrape;
 use crate::tools::search_serper::SearchSerper;
@@ -82,6 +84,11 @@ impl Entry {
         self.validator.iter_errors(arguments).map(misfit).collect()
     }
 
+    /// Returns the tool's name.
+    fn name(&self) -> &str {
+        self.tool.name()
+    }
+
     /// Writes the parameters in one line: `{query: string, kind?: "search" | "news"}`.
     #[must_use]
     pub fn signature(&self) -> String {
@@ -95,7 +102,7 @@ pub struct Catalog(Vec<Entry>);
 
 /// A tool whose definition cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the schema of tool `{tool}` is invalid: {reason}")]
+#[error("the tool `{tool}` cannot be offered: {reason}")]
 pub struct BadTool {
     tool: String,
     reason: String,
@@ -120,11 +127,45 @@ impl Catalog {
             let parameters = tool.parameters();
             let validator = jsonschema::validator_for(&parameters).map_err(|error| BadTool {
                 tool: tool.name().to_owned(),
-                reason: error.to_string(),
+                reason: format!("its schema is invalid: {error}"),
             })?;
             Ok(Entry { tool, parameters, validator: Arc::new(validator) })
         };
         tools.into_iter().map(entry).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns those tools that pass.
+    #[must_use]
+    pub fn only(&self, passes: impl Fn(&str) -> bool) -> Self {
+        Self(self.0.iter().filter(|entry| passes(entry.tool.name())).cloned().collect())
+    }
+
+    /// Returns these tools with `more` behind them. No two may have one name.
+    pub fn with(&self, more: &Self) -> Result<Self, BadTool> {
+        let clash = more.0.iter().find(|one| self.0.iter().any(|own| own.name() == one.name()));
+        match clash {
+            Some(entry) => Err(BadTool {
+                tool: entry.name().to_owned(),
+                reason: "two tools have this name; leave one of them out".to_owned(),
+            }),
+            None => Ok(Self([&self.0[..], &more.0].concat())),
+        }
+    }
+
+    /// Returns these tools with `more` behind them, without those that are there already:
+    /// equal in all that a model is told.
+    #[must_use]
+    pub fn beside(&self, more: &Self) -> Self {
+        let told = |entry: &Entry| crate::schema::openai(entry);
+        let known: Vec<Value> = self.0.iter().map(told).collect();
+        let new = more.0.iter().filter(|entry| !known.contains(&told(entry)));
+        Self(self.0.iter().chain(new).cloned().collect())
+    }
+
+    /// Returns the operations of a world as tools, in the order of their names.
+    pub fn of_world(world: &World) -> Result<Self, BadTool> {
+        let tool = |operation| Arc::new(Operation::new(operation)) as Arc<dyn AnyTool>;
+        Self::of(world.operations.values().map(tool).collect())
     }
 
     /// Returns the entry of that name, or an error that names the nearest ones.

@@ -8,6 +8,7 @@ use wildgym_sandbox::code::RuntimeError;
 use wildgym_sandbox::web::WebError;
 use wildgym_sandbox::worker::WorkerError;
 use wildgym_sandbox::workspace::WorkspaceError;
+use wildgym_sandbox::world::{Refusal, WorldError};
 
 use crate::ask::AskError;
 
@@ -39,6 +40,9 @@ pub enum ToolError {
     /// A parser gave up.
     #[error(transparent)]
     Worker(#[from] WorkerError),
+    /// The world did not do what was asked; its state is as before.
+    #[error("{0}")]
+    Refused(Refusal),
     /// The tool ran and failed; the text says why and what to try.
     #[error("{0}")]
     Failed(String),
@@ -105,6 +109,7 @@ impl ToolError {
             | Self::Workspace(_)
             | Self::Web(_)
             | Self::Worker(_)
+            | Self::Refused(_)
             | Self::Failed(_)
             | Self::Unavailable(_)
             | Self::TimedOut { .. } => None,
@@ -115,7 +120,8 @@ impl ToolError {
         }
     }
 
-    /// Returns the name of this kind of error in transcripts and reports.
+    /// Returns the name of this kind of error in transcripts and reports; of what a world
+    /// refused it is the code, such as `not-found`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -124,6 +130,7 @@ impl ToolError {
             Self::Workspace(_) => "workspace",
             Self::Web(_) => "web",
             Self::Worker(_) => "unreadable",
+            Self::Refused(refusal) => refusal.code.name(),
             Self::Failed(_) => "failed",
             Self::Unavailable(_) => "unavailable",
             Self::TimedOut { .. } => "timed-out",
@@ -150,6 +157,15 @@ impl From<BrowserError> for ToolError {
             BrowserError::Refused(why) => Self::Failed(why),
             BrowserError::Missing(what) => Self::Unavailable(what),
             BrowserError::Lost(_) => Self::BrowserLost(error.to_string()),
+        }
+    }
+}
+
+impl From<WorldError> for ToolError {
+    fn from(error: WorldError) -> Self {
+        match error {
+            WorldError::Refused(refusal) => Self::Refused(refusal),
+            WorldError::Broken(_) => Self::SandboxLost(error.to_string()),
         }
     }
 }

@@ -14,14 +14,17 @@ enum Thing {
     Path(Utf8PathBuf),
     /// The attempt's browser, with all that lies in it.
     Browser,
+    /// The attempt's world. Whoever only reads it counts as a call too, and events may wait
+    /// for that, so all of them come in the order asked.
+    World,
 }
 
 impl Thing {
     fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Path(a), Self::Path(b)) => a.starts_with(b) || b.starts_with(a),
-            (Self::Browser, Self::Browser) => true,
-            (Self::Path(_), Self::Browser) | (Self::Browser, Self::Path(_)) => false,
+            (Self::Browser, Self::Browser) | (Self::World, Self::World) => true,
+            (Self::Path(_) | Self::Browser | Self::World, _) => false,
         }
     }
 }
@@ -62,6 +65,18 @@ impl Footprint {
     #[must_use]
     pub fn uses_browser() -> Self {
         Self { reads: Vec::new(), writes: vec![Thing::Browser] }
+    }
+
+    /// Uses the world, so that nothing else may meanwhile.
+    #[must_use]
+    pub fn uses_world() -> Self {
+        Self { reads: Vec::new(), writes: vec![Thing::World] }
+    }
+
+    /// Writes one file.
+    #[must_use]
+    pub fn writes_file(path: &Utf8Path) -> Self {
+        Self { reads: Vec::new(), writes: vec![Thing::Path(normal(path))] }
     }
 
     /// Adds what another footprint touches.
@@ -122,6 +137,9 @@ mod tests {
                 true,
                 "an upload reads",
             ),
+            (Footprint::uses_world(), Footprint::uses_world(), true, "one world"),
+            (Footprint::uses_world(), Footprint::writes_workspace(), false, "a world has no files"),
+            (Footprint::writes_file(Utf8Path::new("a.csv")), read("a.csv"), true, "an export"),
             (read("../x"), Footprint::writes_workspace(), true, "an escape counts as all"),
         ];
         for (a, b, want, why) in table {

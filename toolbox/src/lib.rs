@@ -25,3 +25,4 @@ pub use door::{Bounds, Call, Decision, Incoming, Interceptor, Reply, SandboxLost
 pub use error::{Blame, ToolError, Vital};
 pub use footprint::Footprint;
 pub use tool::{CallContext, Category, Output, Tool};
+pub use tools::operation::Operation;

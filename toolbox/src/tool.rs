@@ -15,6 +15,7 @@ use serde_json::Value;
 use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::AccessLog;
 use wildgym_sandbox::work::WorkClock;
+use wildgym_sandbox::world::Happened;
 use wildgym_sandbox::{Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
 
@@ -73,6 +74,20 @@ pub enum Category {
     CodeExecution,
 }
 
+impl Category {
+    /// Returns the name used in listings and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WebBrowsing => "web-browsing",
+            Self::InformationRetrieval => "information-retrieval",
+            Self::FileProcessing => "file-processing",
+            Self::MultimodalUnderstanding => "multimodal-understanding",
+            Self::CodeExecution => "code-execution",
+        }
+    }
+}
+
 /// What a tool returns to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
@@ -104,6 +119,9 @@ pub struct CallContext {
     pub now: Timestamp,
     /// Where its chances come from.
     pub seed: Seed,
+    /// The round in which it was asked for, from 1; 0 where it was asked for by itself, as
+    /// executed code does.
+    pub round: u64,
     /// The working time that the call may take.
     pub limit: Duration,
     /// What it sends over the network is noted here.
@@ -114,6 +132,8 @@ pub struct CallContext {
     pub(crate) children: AtomicU64,
     /// What came of them.
     pub(crate) made: Mutex<Vec<Reply>>,
+    /// What happened in the world before it.
+    pub(crate) happened: Mutex<Vec<Happened>>,
     /// What it noted of its work.
     pub(crate) notes: Mutex<Vec<Value>>,
     /// The attempt's clock and its own; it holds a share of each.
@@ -164,6 +184,16 @@ impl CallContext {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(note);
     }
 
+    /// Notes what happened in the world before it.
+    pub(crate) fn came_after(&self, happened: Vec<Happened>) {
+        self.happened.lock().unwrap_or_else(PoisonError::into_inner).extend(happened);
+    }
+
+    /// Takes out what happened before it.
+    pub(crate) fn take_happened(&self) -> Vec<Happened> {
+        std::mem::take(&mut *self.happened.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Takes out what it noted.
     pub(crate) fn take_notes(&self) -> Vec<Value> {
         std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
@@ -187,8 +217,8 @@ pub trait AnyTool: Send + Sync {
     fn name(&self) -> &str;
     /// See [`Tool::DESCRIPTION`].
     fn description(&self) -> &str;
-    /// See [`Tool::CATEGORY`].
-    fn category(&self) -> Category;
+    /// See [`Tool::CATEGORY`]; of an operation its own.
+    fn category(&self) -> &str;
     /// Arguments of an example call.
     fn example(&self) -> Value;
     /// See [`Tool::BROWSER`].
@@ -222,8 +252,8 @@ impl<T: Tool> AnyTool for T {
         T::DESCRIPTION
     }
 
-    fn category(&self) -> Category {
-        T::CATEGORY
+    fn category(&self) -> &str {
+        T::CATEGORY.name()
     }
 
     fn example(&self) -> Value {

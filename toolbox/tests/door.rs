@@ -124,6 +124,7 @@ fn rig(interceptors: Vec<Arc<dyn Interceptor>>) -> Rig {
         workspace,
         web: None,
         browser: None,
+        world: None,
         clock: Clock::starting_at("2026-03-01T09:00:00Z".parse().unwrap()),
         seed: Seed::of_run(1),
     });

@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use jiff::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, MAIN_DB, OpenFlags, Result};
-use wildgym_tasks::world::{Fault, Faults, Scene, Script, World};
+use wildgym_tasks::world::{Code, Fault, Faults, Scene, Script, World};
 
 use super::error::WorldError;
 use super::functions::{Calendar, Moment, calendar, register};
@@ -40,7 +40,8 @@ impl Blueprint {
     ///
     /// Returns every fault that could be found: of scripts the first one, since what
     /// follows would only be its consequence.
-    pub fn build(world: World, seed: u64) -> Result<Self, Faults> {
+    pub fn build(world: impl Into<Arc<World>>, seed: u64) -> Result<Self, Faults> {
+        let world: Arc<World> = world.into();
         let calendar = calendar().map_err(|error| whole(&world, &error))?;
         let chances = Seed::of_run(seed).child(&format!("world:{}", world.meta.name), 0);
         let moment = Moment::new(world.meta.now, chances);
@@ -58,12 +59,12 @@ impl Blueprint {
             Ok(bytes) => Arc::from(&*bytes),
             Err(error) => return Err(whole(&world, &error)),
         };
-        Ok(Self { world: Arc::new(world), image, calendar })
+        Ok(Self { world, image, calendar })
     }
 
     /// Returns the world.
     #[must_use]
-    pub fn world(&self) -> &World {
+    pub fn world(&self) -> &Arc<World> {
         &self.world
     }
 
@@ -71,6 +72,26 @@ impl Blueprint {
     #[must_use]
     pub fn image(&self) -> &[u8] {
         &self.image
+    }
+
+    /// Returns the same world with another state, such as one that an attempt left; it must
+    /// have the same tables.
+    pub fn from_state(&self, image: Vec<u8>) -> std::result::Result<Self, WorldError> {
+        let tables = |image: &[u8]| -> Result<Vec<(String, String)>> {
+            let mut connection = open()?;
+            connection.deserialize_read_exact(MAIN_DB, image, image.len(), true)?;
+            let sql = "SELECT name, coalesce(sql, '') FROM main.sqlite_schema ORDER BY name";
+            let mut statement = connection.prepare(sql)?;
+            statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let wrong = |error: Error| WorldError::broken("state", &error);
+        if tables(&image).map_err(wrong)? != tables(&self.image).map_err(wrong)? {
+            let name = &self.world.meta.name;
+            let message =
+                format!("it is a state of another world, or of another version of `{name}`");
+            return Err(WorldError::refused(Code::Invalid, message));
+        }
+        Ok(Self { image: Arc::from(image), ..self.clone() })
     }
 
     /// Opens a private copy for one attempt.

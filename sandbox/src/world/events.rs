@@ -65,6 +65,13 @@ impl Live {
         &self.happened
     }
 
+    /// Returns what happened since it was asked last, in order.
+    pub fn take_happened(&mut self) -> Vec<Happened> {
+        let new = self.happened.get(self.told..).unwrap_or_default().to_vec();
+        self.told = self.happened.len();
+        new
+    }
+
     /// Returns the time at which an occurrence happens if it is due.
     fn due(&self, index: usize, now: Timestamp) -> Result<Option<Timestamp>, WorldError> {
         let (armed, occurrence) = (&self.armed[index], &self.scene.events[index]);

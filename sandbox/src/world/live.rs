@@ -28,7 +28,7 @@ pub struct Call<'c> {
     pub operation: &'c str,
     /// Its arguments, which fit the operation's schema.
     pub arguments: &'c Map<String, Value>,
-    /// The round in which it was asked for; calls of one round may conflict.
+    /// The round in which it was asked for; calls of one round may conflict. 0: by itself.
     pub round: u64,
     /// Number of the call in the trial, from which its chances are drawn.
     pub number: u64,
@@ -67,6 +67,10 @@ pub struct Live {
     pub(super) calls: u64,
     pub(super) armed: Vec<Armed>,
     pub(super) happened: Vec<Happened>,
+    /// How much of it was taken.
+    pub(super) told: usize,
+    /// The state at the start.
+    start: Arc<[u8]>,
     round: Option<u64>,
     done: Vec<Done>,
     written: Option<Written>,
@@ -79,7 +83,8 @@ impl Live {
         now: Timestamp,
         seed: Seed,
     ) -> Result<Self, WorldError> {
-        if let Some((field, problem)) = blueprint.misfits(&scene).into_iter().next() {
+        // Conditions of events are compiled when they are first looked at.
+        if let Some((field, problem)) = scene.misfits(&blueprint.world).into_iter().next() {
             return Err(WorldError::Broken(format!("{field}: {problem}")));
         }
         let moment = Moment::new(now, seed);
@@ -100,6 +105,8 @@ impl Live {
             seed,
             calls: 0,
             happened: Vec::new(),
+            told: 0,
+            start: Arc::clone(&blueprint.image),
             round: None,
             done: Vec::new(),
             written: None,
@@ -118,9 +125,25 @@ impl Live {
     /// leaves its file for [`Live::take_written`].
     pub fn call(&mut self, call: &Call<'_>) -> Result<Value, WorldError> {
         self.written = None;
+        let mut written = None;
+        let value = self.call_keeping(call, &mut |file| {
+            written = Some(file.clone());
+            Ok(())
+        })?;
+        self.written = written;
+        Ok(value)
+    }
+
+    /// Does the same, and gives the file that it asks for to `keep` before anything is
+    /// committed: where that cannot keep it, and says why, nothing was done.
+    pub fn call_keeping(
+        &mut self,
+        call: &Call<'_>,
+        keep: &mut dyn FnMut(&Written) -> Result<(), String>,
+    ) -> Result<Value, WorldError> {
         self.happen(call.now)?;
         self.calls += 1;
-        if self.round != Some(call.round) {
+        if call.round != 0 && self.round != Some(call.round) {
             self.round = Some(call.round);
             self.done.clear();
         }
@@ -131,18 +154,26 @@ impl Live {
             .filter(|operation| self.scene.exposes(&operation.name))
             .ok_or_else(|| self.unknown(call.operation))?;
         let arguments = filled(operation, call.arguments);
-        self.check_conflicts(operation, &arguments)?;
+        if call.round != 0 {
+            self.check_conflicts(operation, &arguments)?;
+        }
         self.moment.set(call.now, "call", call.number);
-        let mut value = self.perform(operation, &arguments)?;
-        self.written =
-            operation.export.as_ref().map(|export| written(export, &arguments, &mut value));
-        self.done.push(Done { operation: operation.name.clone(), arguments });
+        let value = self.perform(operation, &arguments, keep)?;
+        if call.round != 0 {
+            self.done.push(Done { operation: operation.name.clone(), arguments });
+        }
         Ok(value)
     }
 
     /// Returns the file that the last call asked for, once.
     pub fn take_written(&mut self) -> Option<Written> {
         self.written.take()
+    }
+
+    /// Returns the state at the start as the bytes of a database.
+    #[must_use]
+    pub fn start(&self) -> &[u8] {
+        &self.start
     }
 
     /// Returns the state as the bytes of a database.
@@ -183,6 +214,7 @@ impl Live {
         &self,
         operation: &Operation,
         arguments: &Map<String, Value>,
+        keep: &mut dyn FnMut(&Written) -> Result<(), String>,
     ) -> Result<Value, WorldError> {
         self.guard.refill(self.world.meta.limits.steps);
         let scope = self.scope(arguments);
@@ -200,10 +232,17 @@ impl Live {
             for effect in &operation.effects {
                 self.execute(effect, &scope)?;
             }
-            match &operation.result {
-                Some(sql) => self.result(sql, operation.shape, &scope),
-                None => Ok(serde_json::json!({"ok": true})),
+            let mut value = match &operation.result {
+                Some(sql) => self.result(sql, operation.shape, &scope)?,
+                None => serde_json::json!({"ok": true}),
+            };
+            if let Some(export) = &operation.export {
+                // What would keep the rest from being committed comes before the file.
+                self.check_references()?;
+                let file = written(export, arguments, &mut value);
+                keep(&file).map_err(|why| WorldError::refused(Code::Invalid, why))?;
             }
+            Ok(value)
         })
     }
 
@@ -244,12 +283,20 @@ impl Live {
         if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
             return Err(WorldError::broken("commit", &error));
         }
+        self.check_references()?;
+        Err(WorldError::broken("commit", &error))
+    }
+
+    /// Refuses a row that names one which does not exist.
+    fn check_references(&self) -> Result<(), WorldError> {
+        self.guard.enter(Mode::Engine);
         let found = self.connection.query_row("PRAGMA foreign_key_check", [], |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?))
         });
         match found {
             Ok((table, parent)) => Err(dangling(&table, &parent)),
-            Err(error) => Err(WorldError::broken("commit", &error)),
+            Err(Error::QueryReturnedNoRows) => Ok(()),
+            Err(error) => Err(WorldError::broken("references", &error)),
         }
     }
 

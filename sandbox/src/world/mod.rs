@@ -3,7 +3,8 @@
 //! A [`Blueprint`] is a world made ready: its tables filled once and kept as one image of
 //! bytes, every statement of every operation tried against them. A [`Live`] world is the
 //! private copy of one attempt; it is opened from the image, lives in memory and dies with
-//! the attempt. A [`Pair`] compares two images: what differs, and whether assertions hold.
+//! the attempt. A [`Pair`] compares two images: what differs, and whether assertions hold. A
+//! [`Look`] reads one.
 //!
 //! The promises: an operation is done whole or not at all; one seed and one sequence of
 //! calls give the same bytes; no statement sees the machine (its time, files, other
@@ -19,6 +20,7 @@ mod events;
 mod functions;
 mod guard;
 mod live;
+mod look;
 mod pair;
 mod query;
 mod script;
@@ -33,4 +35,5 @@ pub use blueprint::Blueprint;
 pub use error::{Refusal, WorldError};
 pub use events::Happened;
 pub use live::{Call, Live, Written};
+pub use look::{Answered, Look, Relation};
 pub use pair::{Change, Changed, Difference, Finding, Pair, TableDifference};

@@ -7,15 +7,17 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use wildgym_sandbox::Host;
-use wildgym_tasks::check::{Material, leaks, materials};
+use wildgym_tasks::check::{Material, Pattern, leaks, materials};
 use wildgym_tasks::solution::SolutionCall;
 use wildgym_tasks::task::Predicate;
 use wildgym_tasks::{Suite, Task, Variant};
 use wildgym_toolbox::Catalog;
+use wildgym_toolbox::catalog::BadTool;
 
 use super::super::host::{catalog, locate, open_host};
 use super::super::{Code, Failure, data, say};
 use super::counted;
+use crate::runner::{Worlds, WorldsError};
 
 /// How many files that could not be searched are named.
 const NAMED: usize = 5;
@@ -34,13 +36,35 @@ pub(super) fn check(named: &str) -> Result<Code, Failure> {
     let catalog = catalog()?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    let worlds = match Worlds::make(&suite) {
+        Ok(worlds) => worlds,
+        Err(error) => {
+            let count = match &error {
+                WorldsError::Faults(faults) => {
+                    data(&faults.to_string());
+                    faults.0.len()
+                }
+                WorldsError::Tool(_) => {
+                    data(&error.to_string());
+                    1
+                }
+            };
+            say(&counted(count, "fault"));
+            return Ok(Code::Incomplete);
+        }
+    };
     let mut found = 0;
     let mut unread = BTreeSet::new();
     for (id, task) in &suite.tasks {
         let given = materials(&suite, task, |file| text_of(&host, &runtime, file));
         unread.extend(given.iter().filter(|one| one.unread).map(|one| searched_not(id, one)));
         let leaks = leaks(task, given).into_iter().map(|leak| format!("tasks/{id}: {leak}"));
-        for fault in tools(&catalog, id, task).into_iter().chain(leaks) {
+        let of_tools = match of_task(&catalog, &worlds, task) {
+            Ok(catalog) => tools(&catalog, id, task),
+            Err(error) => vec![format!("tasks/{id}/task.toml: environment: {error}")],
+        };
+        let unmatched = unmatched(&catalog, id, task);
+        for fault in unmatched.into_iter().chain(of_tools).chain(leaks) {
             data(&fault);
             found += 1;
         }
@@ -85,6 +109,29 @@ fn unsearched(files: &BTreeSet<String>) -> String {
         more => format!(" and {more} more"),
     };
     format!("they hold no text that can be read: {}{more}", named.join(", "))
+}
+
+/// Returns the tools that a task offers, in either way of offering pages.
+fn of_task(catalog: &Catalog, worlds: &Worlds, task: &Task) -> Result<Catalog, BadTool> {
+    let environment = &task.meta.environment;
+    let operations = environment.world.as_ref().map(|scene| worlds.offered(scene));
+    catalog.only(|name| environment.offers(name)).with(&operations.unwrap_or_default())
+}
+
+/// Returns the entries of `environment.tools` that name no tool.
+fn unmatched(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
+    let patterns = task.meta.environment.tools.iter().flatten().enumerate();
+    let names = catalog.names();
+    let strange = patterns
+        .filter(|(_, pattern)| !names.iter().any(|name| Pattern::new(pattern).matches(name)));
+    let fault = |(index, pattern): (usize, &String)| {
+        let hint = match catalog.entry(pattern) {
+            Err(error) => error.to_string(),
+            Ok(_) => String::new(),
+        };
+        format!("tasks/{id}/task.toml: environment.tools[{index}]: {hint}")
+    };
+    strange.map(fault).collect()
 }
 
 /// Returns the uses of tools that cannot work.

@@ -27,6 +27,7 @@ use wildgym_sandbox::Sandbox;
 use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::Access;
 use wildgym_sandbox::work::WorkClock;
+use wildgym_sandbox::world::Happened;
 
 use crate::ask::Ask;
 use crate::catalog::Catalog;
@@ -78,6 +79,8 @@ pub struct Reply {
     pub cost: Duration,
     /// What it sent over the network.
     pub accesses: Vec<Access>,
+    /// What happened in the world before it.
+    pub happened: Vec<Happened>,
     /// What interceptors noted, then what the call itself noted of its work.
     pub notes: Vec<Value>,
     /// Calls that it made itself, in order.
@@ -123,6 +126,7 @@ pub struct Toolbox {
     bounds: Bounds,
     work: Arc<WorkClock>,
     taken: AtomicU64,
+    rounds: AtomicU64,
     ask: Option<Arc<dyn Ask>>,
     watch: Option<Arc<Watch>>,
 }
@@ -143,8 +147,8 @@ impl Toolbox {
         bounds: Bounds,
         work: Arc<WorkClock>,
     ) -> Self {
-        let taken = AtomicU64::new(0);
-        Self { sandbox, catalog, interceptors, bounds, work, taken, ask: None, watch: None }
+        let (taken, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { sandbox, catalog, interceptors, bounds, work, taken, rounds, ask: None, watch: None }
     }
 
     /// Has the questions of tools answered by `ask`; without it nobody answers them.
@@ -186,6 +190,6 @@ impl Toolbox {
         let number = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
         let ingress = Ingress(number.to_string());
         let seed = self.sandbox.seed.child("call", number);
-        self.pass(self.take(ingress, seed, call)).await
+        self.pass(self.take(ingress, seed, 0, call)).await
     }
 }

@@ -21,6 +21,7 @@ use crate::tool::{CallContext, Output, Run};
 pub(super) struct Taken {
     ingress: Ingress,
     seed: Seed,
+    round: u64,
     call: Call,
     footprint: Footprint,
     clock: Timestamp,
@@ -49,12 +50,13 @@ impl Toolbox {
     /// Calls run side by side unless an earlier one touches what a later one needs;
     /// then the later one waits. Dropping the future stops what still runs.
     pub async fn round(self: &Arc<Self>, calls: Vec<Call>) -> Result<Vec<Reply>, SandboxLost> {
+        let round = self.rounds.fetch_add(1, Ordering::Relaxed) + 1;
         let taken: Vec<Taken> = calls
             .into_iter()
             .map(|call| {
                 let number = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
                 let seed = self.sandbox.seed.child("call", number);
-                self.take(Ingress(number.to_string()), seed, call)
+                self.take(Ingress(number.to_string()), seed, round, call)
             })
             .collect();
         let (ends, waits): (Vec<_>, Vec<_>) = taken.iter().map(|_| watch::channel(())).unzip();
@@ -92,7 +94,7 @@ impl Toolbox {
     ) -> Result<Reply, SandboxLost> {
         let number = parent.children.fetch_add(1, Ordering::Relaxed) + 1;
         let ingress = Ingress(format!("{}.{number}", parent.ingress));
-        let taken = self.take(ingress, parent.seed.child("child", number), call);
+        let taken = self.take(ingress, parent.seed.child("child", number), 0, call);
         self.pass(taken).await
     }
 
@@ -104,7 +106,7 @@ impl Toolbox {
 
     /// Takes a call in: looks its tool up, asks the interceptors, reads its arguments
     /// and sets its place on the logical clock.
-    pub(super) fn take(&self, ingress: Ingress, seed: Seed, call: Call) -> Taken {
+    pub(super) fn take(&self, ingress: Ingress, seed: Seed, round: u64, call: Call) -> Taken {
         let mut notes = Vec::new();
         let mut cost = Duration::ZERO;
         let mut footprint = Footprint::none();
@@ -128,7 +130,7 @@ impl Toolbox {
             cost += self.bounds.time;
         }
         let clock = self.sandbox.clock.take(cost);
-        Taken { ingress, seed, call, footprint, clock, cost, fate, notes }
+        Taken { ingress, seed, round, call, footprint, clock, cost, fate, notes }
     }
 
     fn decide(&self, incoming: &Incoming<'_>, notes: &mut Vec<Value>) -> Decision {
@@ -150,11 +152,13 @@ impl Toolbox {
             ingress: taken.ingress.clone(),
             now: taken.clock,
             seed: taken.seed,
+            round: taken.round,
             limit: self.bounds.time,
             accesses: AccessLog::default(),
             toolbox: Arc::clone(self),
             children: 0.into(),
             made: std::sync::Mutex::default(),
+            happened: std::sync::Mutex::default(),
             notes: std::sync::Mutex::default(),
             clocks: [Arc::clone(&self.work), Arc::clone(&clock)],
         });
@@ -195,6 +199,7 @@ impl Toolbox {
             clock: taken.clock,
             cost: taken.cost,
             accesses: done.context.accesses.take(),
+            happened: done.context.take_happened(),
             notes,
             children: done.context.take_children(),
             took: done.took,

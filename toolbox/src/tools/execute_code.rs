@@ -58,7 +58,8 @@ impl Tool for ExecuteCode {
     type Args = Args;
 
     fn footprint(&self, _: &Args) -> Footprint {
-        Footprint::writes_workspace()
+        // What it runs may call operations.
+        Footprint::writes_workspace().and(Footprint::uses_world())
     }
 
     async fn call(&self, context: &Arc<CallContext>, args: Args) -> Result<Output, ToolError> {

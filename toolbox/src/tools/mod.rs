@@ -5,6 +5,7 @@ pub mod execute_code;
 pub mod extract_document_content;
 pub mod extract_excel_content;
 pub mod google_scholar;
+pub mod operation;
 pub mod page_actions;
 pub mod scrape;
 pub mod search_serper;

@@ -190,8 +190,8 @@ impl AnyTool for PageAction {
         self.description
     }
 
-    fn category(&self) -> Category {
-        Category::WebBrowsing
+    fn category(&self) -> &str {
+        Category::WebBrowsing.name()
     }
 
     fn example(&self) -> Value {
