@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
-use camino::Utf8PathBuf;
-use clap::{Args, ValueEnum};
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Args, Parser, ValueEnum};
 use globset::Glob;
 use wildgym_tasks::task::Limits;
 use wildgym_tasks::world::Operation;
@@ -42,9 +43,12 @@ pub(super) struct RunArgs {
     /// Suite to run: the name of a built-in one, or a folder with a `suite.toml`
     suite: String,
 
-    /// Agent that acts [default: react with --model, else reference]
-    #[arg(long, value_name = "NAME")]
-    agent: Option<AgentName>,
+    /// Agent that acts: `react` with a model in a loop, `reference` replays each task's
+    /// solution, `wrong:NAME` the wrong solution of that name, `silent` answers with nothing,
+    /// `random` calls at random, `guess` searches without a model [default: react with
+    /// --model, else reference]
+    #[arg(long, value_name = "NAME", value_parser = agent_named)]
+    agent: Option<AgentArg>,
 
     /// Tasks to run, as a glob over task ids [default: all]
     #[arg(long, value_name = "PATTERN")]
@@ -107,6 +111,37 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     shown: Shown,
+}
+
+/// What begins the name of an agent that replays wrong solutions.
+pub(super) const WRONG: &str = "wrong:";
+
+/// Who acts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum AgentArg {
+    /// A built-in agent.
+    Built(AgentName),
+    /// Replays the wrong solution of that name of each scenario.
+    Wrong(String),
+}
+
+/// Reads the name of an agent.
+fn agent_named(text: &str) -> Result<AgentArg, String> {
+    if let Some(name) = text.strip_prefix(WRONG) {
+        let is_name =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let problem = "expected the name of a wrong solution after `wrong:`";
+        return if is_name {
+            Ok(AgentArg::Wrong(name.to_owned()))
+        } else {
+            Err(problem.to_owned())
+        };
+    }
+    AgentName::from_str(text, false).map(AgentArg::Built).map_err(|_| {
+        let known = AgentName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        let names: Vec<String> = known.map(|value| format!("`{}`", value.get_name())).collect();
+        format!("expected {} or `wrong:NAME`", names.join(", "))
+    })
 }
 
 /// The built-in agents.
@@ -236,6 +271,35 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     begin(args, &opened, tasks, variants)
 }
 
+/// The flags of a run by themselves.
+#[derive(Debug, Parser)]
+struct Alone {
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// Makes a run of a whole suite in `root` without running it: for commands that act out its
+/// solutions themselves.
+pub(super) fn rehearsal(
+    named: &str,
+    root: &Utf8Path,
+) -> Result<(Arc<Gym>, Store, RunConfig), Failure> {
+    let Alone { run: args } = Alone::try_parse_from(["run", named, "--agent", "reference"])
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let opened = open_suite(named)?;
+    let tasks = select(&opened.suite, &args)?;
+    let web = args.web.plan(&opened.suite)?;
+    let pinned = web.config.clone();
+    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let (agent, judge) = (agent(&args)?, JudgeConfig::exact());
+    let (store, _lock, config) = Store::create(root, |blobs| {
+        let variants = vec![Variant::default()];
+        let config = config(&args, &opened, (tasks, variants), (agent, judge), &gym, blobs)?;
+        Ok(RunConfig { web: pinned, ..config })
+    })?;
+    Ok((gym, store, config))
+}
+
 /// Makes a run of the tasks in the variants, and runs it.
 pub(super) fn begin(
     args: &RunArgs,
@@ -329,20 +393,22 @@ fn root(args: &RunArgs, suite: &str, agent: &str) -> Result<Utf8PathBuf, Failure
 
 /// Returns the condition and its name.
 fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
-    let name = args.agent.unwrap_or(match args.model.model {
-        Some(_) => AgentName::React,
-        None => AgentName::Reference,
+    let name = args.agent.clone().unwrap_or(match args.model.model {
+        Some(_) => AgentArg::Built(AgentName::React),
+        None => AgentArg::Built(AgentName::Reference),
     });
-    let word = match name {
-        AgentName::React => "react",
-        AgentName::Reference => "reference",
-        AgentName::Silent => "silent",
-        AgentName::Random => "random",
-        AgentName::Guess => "guess",
+    let word = match &name {
+        AgentArg::Built(AgentName::React) => "react".to_owned(),
+        AgentArg::Built(AgentName::Reference) => "reference".to_owned(),
+        AgentArg::Built(AgentName::Silent) => "silent".to_owned(),
+        AgentArg::Built(AgentName::Random) => "random".to_owned(),
+        AgentArg::Built(AgentName::Guess) => "guess".to_owned(),
+        AgentArg::Wrong(solution) => format!("{WRONG}{solution}"),
     };
-    if name != AgentName::React {
+    let word = word.as_str();
+    if name != AgentArg::Built(AgentName::React) {
         return match &args.model.model {
-            None => Ok((word.to_owned(), Condition::of(word))),
+            None => Ok((word.replace(':', "-"), Condition::of(word))),
             Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
                 .hint("leave out `--model`, or take `--agent react`")),
         };
@@ -375,6 +441,7 @@ pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failu
         .tasks
         .keys()
         .filter(|id| glob.as_ref().is_none_or(|glob| glob.is_match(id)))
+        .filter(|id| has_solution(&suite.tasks[*id], args.agent.as_ref()))
         .take(args.limit.unwrap_or(usize::MAX))
         .cloned()
         .collect();
@@ -384,6 +451,17 @@ pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failu
             .hint(format!("see them with `wildgym tasks list {name}`")));
     }
     Ok(selected)
+}
+
+/// Returns whether a task has the wrong solution that is to be replayed, where one is.
+fn has_solution(task: &Task, agent: Option<&AgentArg>) -> bool {
+    match agent {
+        Some(AgentArg::Wrong(name)) => task
+            .scenario_file
+            .as_ref()
+            .is_some_and(|file| file.wrong.iter().any(|wrong| wrong.name == *name)),
+        Some(AgentArg::Built(_)) | None => true,
+    }
 }
 
 /// Writes down everything that can move a score.

@@ -8,8 +8,10 @@ use std::time::Duration;
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
+use wildgym_tasks::scenario_file::{Replayed, solution};
 
 use super::progress::Progress;
+use super::run::WRONG;
 use super::{Code, Failure, cassette, environment, network, report, say};
 use crate::agent::{Agent, Asking, Guess, Random, React, Reference, Silent};
 use crate::judge::Judge;
@@ -275,6 +277,20 @@ struct Made {
     model: Option<(Model, Model)>,
 }
 
+/// Returns the agent that replays a wrong solution of a task; a silent one where it has none
+/// of that name.
+fn wrong(gym: &Gym, task: &str, name: &str) -> Arc<dyn Agent> {
+    let Ok(task) = gym.task(task) else { return Arc::new(Silent) };
+    let file = task.scenario_file.as_deref();
+    let named = file.and_then(|file| file.wrong.iter().find(|wrong| wrong.name == name));
+    let replayed =
+        named.map(|wrong| Replayed { rounds: wrong.rounds.clone(), answer: wrong.answer.clone() });
+    match replayed.and_then(|replayed| solution(&replayed).ok()) {
+        Some(solution) => Arc::new(Reference::new(solution, task.folder.clone())),
+        None => Arc::new(Silent),
+    }
+}
+
 /// Returns what makes the agent of a trial.
 fn agents(
     gym: &Arc<Gym>,
@@ -313,7 +329,10 @@ fn agents(
                 }
                 Err(_) => Arc::new(Silent),
             },
-            _ => Arc::new(Silent),
+            (other, _) => match other.strip_prefix(WRONG) {
+                Some(name) => wrong(&gym, &trial.task, name),
+                None => Arc::new(Silent),
+            },
         }
     }))
 }

@@ -1,6 +1,7 @@
 //! `wildgym tasks`: suites and tasks, for those who write them.
 
 mod check;
+mod rehearse;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
@@ -44,6 +45,10 @@ enum TasksCommand {
     Check {
         /// Suite, by name or folder
         suite: String,
+        /// Try every solution of the suite's scenarios too: each reference must pass, each
+        /// wrong solution fail for the reason that it names
+        #[arg(long)]
+        run: bool,
     },
     /// Begin a new task from a small one that works
     New {
@@ -64,7 +69,10 @@ pub(super) fn run(args: TasksArgs) -> Result<Code, Failure> {
         TasksCommand::Show { suite, task, variant, answer } => {
             show(&suite, &task, &variant, answer)
         }
-        TasksCommand::Check { suite } => check::check(&suite),
+        TasksCommand::Check { suite, run } => match check::check(&suite)? {
+            Code::Done if run => rehearse::rehearse(&suite),
+            code => Ok(code),
+        },
         TasksCommand::New { path } => new(&path),
         TasksCommand::Schema { file } => schemas(file.as_deref()),
     }
@@ -99,6 +107,8 @@ fn list(named: &str, as_json: bool) -> Result<Code, Failure> {
                     "title": task.meta.title,
                     "scenario": task.meta.scenario,
                     "subset": task.meta.subset,
+                    "tier": task.scenario_file.as_ref().map(|file| file.tier),
+                    "type": task.scenario_file.as_ref().map(|file| file.kind),
                     "domain": task.meta.domain,
                     "language": task.meta.language,
                     "factors": task.meta.factors,

@@ -21,6 +21,7 @@ use crate::model::Offered;
 use crate::record::TrialId;
 use crate::store::RunConfig;
 
+use super::faults::Faults;
 use super::network::{Network, View};
 use super::plan::seed_of;
 use super::worlds::{Worlds, WorldsError};
@@ -137,7 +138,11 @@ impl Gym {
     ) -> Result<Self, BuildError> {
         let worlds = Worlds::make(&suite)?;
         let offers = offers(&suite, &catalog, &worlds)?;
-        let catalog = worlds.operations().fold((*catalog).clone(), |all, more| all.beside(more));
+        let mut catalog =
+            worlds.operations().fold((*catalog).clone(), |all, more| all.beside(more));
+        if suite.tasks.values().any(|task| task.scenario_file.is_some()) {
+            catalog = catalog.beside(&Catalog::conversation().map_err(WorldsError::from)?);
+        }
         let Offer { catalog, schemas, .. } = Offer::of(catalog);
         Ok(Self { host, suite, catalog, schemas, offers, interceptors, network, worlds })
     }
@@ -197,14 +202,20 @@ impl Gym {
         let work = Arc::new(WorkClock::default());
         let bounds = &config.bounds;
         let offer = self.offer(&trial.task, mode)?;
+        let script = task.scenario_file.as_ref();
+        let mut interceptors = self.interceptors.clone();
+        if let Some(file) = script.filter(|file| !file.fault_injection.is_empty()) {
+            interceptors.push(Arc::new(Faults::of(&file.fault_injection)));
+        }
+        let user = script.and_then(|file| file.ask_user.clone()).map(Arc::new);
         let toolbox = Toolbox::new(
             sandbox,
             Arc::clone(&offer.catalog),
-            self.interceptors.clone(),
+            interceptors,
             Bounds { time: Duration::from_secs(bounds.seconds), text: bounds.bytes },
             Arc::clone(&work),
         );
-        let toolbox = Arc::new(toolbox.answered_by(ask));
+        let toolbox = Arc::new(toolbox.answered_by(ask).asked_of(user));
         let request = Request {
             instruction: given.instruction,
             attachments: given.files.keys().map(ToString::to_string).collect(),
@@ -221,7 +232,8 @@ fn offers(
     catalog: &Catalog,
     worlds: &Worlds,
 ) -> Result<BTreeMap<(String, BrowserMode), Offer>, BuildError> {
-    type Key = (BrowserMode, Option<Vec<String>>, Option<(String, Option<Vec<String>>)>);
+    type Key = (BrowserMode, Option<Vec<String>>, Option<(String, Option<Vec<String>>)>, bool);
+    let conversation = Catalog::conversation().map_err(WorldsError::from)?;
     let mut known: BTreeMap<Key, Offer> = BTreeMap::new();
     let mut offers = BTreeMap::new();
     for (id, task) in &suite.tasks {
@@ -229,13 +241,18 @@ fn offers(
         let scene = environment.world.as_ref();
         for mode in [BrowserMode::Delegated, BrowserMode::Direct] {
             let world = scene.map(|scene| (scene.name.clone(), scene.operations.clone()));
-            let key = (mode, environment.tools.clone(), world);
+            let talks = task.scenario_file.is_some();
+            let key = (mode, environment.tools.clone(), world, talks);
             let offer = match known.get(&key) {
                 Some(offer) => offer.clone(),
                 None => {
                     let own = catalog.offered(mode).only(|name| environment.offers(name));
                     let operations = scene.map(|scene| worlds.offered(scene)).unwrap_or_default();
-                    let offer = Offer::of(own.with(&operations).map_err(WorldsError::from)?);
+                    let mut all = own.with(&operations).map_err(WorldsError::from)?;
+                    if talks {
+                        all = all.with(&conversation).map_err(WorldsError::from)?;
+                    }
+                    let offer = Offer::of(all);
                     known.insert(key, offer.clone());
                     offer
                 }

@@ -9,6 +9,7 @@ mod batch;
 mod build;
 mod event;
 mod execute;
+mod faults;
 mod judging;
 mod network;
 mod plan;

@@ -20,7 +20,7 @@ use crate::solution::Solution;
 pub struct Task {
     /// The contents of `task.toml`.
     pub meta: TaskMeta,
-    /// The task's folder.
+    /// The task's folder; of a task of `scenarios/`, the file.
     pub folder: Utf8PathBuf,
     /// The request, from `instruction.md`.
     pub instruction: String,

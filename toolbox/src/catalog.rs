@@ -9,6 +9,7 @@ use wildgym_tasks::environment::BrowserMode;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::ask_user::AskUser;
 use crate::tools::browse_url::BrowseUrl;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
@@ -160,6 +161,11 @@ impl Catalog {
         let known: Vec<Value> = self.0.iter().map(told).collect();
         let new = more.0.iter().filter(|entry| !known.contains(&told(entry)));
         Self(self.0.iter().chain(new).cloned().collect())
+    }
+
+    /// Returns what asks the person who gave the task, which scenarios offer.
+    pub fn conversation() -> Result<Self, BadTool> {
+        Self::of(vec![Arc::new(AskUser)])
     }
 
     /// Returns the operations of a world as tools, in the order of their names.

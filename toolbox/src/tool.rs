@@ -72,6 +72,8 @@ pub enum Category {
     MultimodalUnderstanding,
     /// Programs.
     CodeExecution,
+    /// The person who gave the task; not of that table.
+    Conversation,
 }
 
 impl Category {
@@ -84,6 +86,7 @@ impl Category {
             Self::FileProcessing => "file-processing",
             Self::MultimodalUnderstanding => "multimodal-understanding",
             Self::CodeExecution => "code-execution",
+            Self::Conversation => "conversation",
         }
     }
 }

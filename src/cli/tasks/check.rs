@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use camino::Utf8Path;
 use wildgym_sandbox::Host;
 use wildgym_tasks::check::{Material, Pattern, leaks, materials};
+use wildgym_tasks::scenario_file::ScenarioFile;
 use wildgym_tasks::solution::SolutionCall;
 use wildgym_tasks::task::Predicate;
 use wildgym_tasks::{Suite, Task, Variant};
@@ -56,6 +57,14 @@ pub(super) fn check(named: &str) -> Result<Code, Failure> {
     let mut found = 0;
     let mut unread = BTreeSet::new();
     for (id, task) in &suite.tasks {
+        if let Some(file) = &task.scenario_file {
+            // What decides is no text that could lie in the open.
+            for fault in of_scenario(&catalog, &worlds, task, file) {
+                data(&fault);
+                found += 1;
+            }
+            continue;
+        }
         let given = materials(&suite, task, |file| text_of(&host, &runtime, file));
         unread.extend(given.iter().filter(|one| one.unread).map(|one| searched_not(id, one)));
         let leaks = leaks(task, given).into_iter().map(|leak| format!("tasks/{id}: {leak}"));
@@ -115,7 +124,42 @@ fn unsearched(files: &BTreeSet<String>) -> String {
 fn of_task(catalog: &Catalog, worlds: &Worlds, task: &Task) -> Result<Catalog, BadTool> {
     let environment = &task.meta.environment;
     let operations = environment.world.as_ref().map(|scene| worlds.offered(scene));
-    catalog.only(|name| environment.offers(name)).with(&operations.unwrap_or_default())
+    let offered =
+        catalog.only(|name| environment.offers(name)).with(&operations.unwrap_or_default())?;
+    match task.scenario_file {
+        Some(_) => offered.with(&Catalog::conversation()?),
+        None => Ok(offered),
+    }
+}
+
+/// Returns what is wrong with the solutions of a scenario, as far as they are written down.
+fn of_scenario(
+    catalog: &Catalog,
+    worlds: &Worlds,
+    task: &Task,
+    file: &ScenarioFile,
+) -> Vec<String> {
+    let place = format!("scenarios/{}.json", file.id);
+    let catalog = match of_task(catalog, worlds, task) {
+        Ok(catalog) => catalog,
+        Err(error) => return vec![format!("{place}: tools: {error}")],
+    };
+    let mut faults = Vec::new();
+    if file.reference.is_none() {
+        faults.push(format!("{place}: reference: nothing shows that the task can be done"));
+    }
+    if file.wrong.is_empty() {
+        faults.push(format!("{place}: wrong: no solution shows that the checks can fail"));
+    }
+    for (r, round) in task.solution.rounds.iter().enumerate() {
+        for (c, call) in round.calls.iter().enumerate() {
+            let problems = problems(&catalog, call).into_iter();
+            faults.extend(problems.map(|(field, problem)| {
+                format!("{place}: reference.rounds[{r}][{c}].{field}: {problem}")
+            }));
+        }
+    }
+    faults
 }
 
 /// Returns the entries of `environment.tools` that name no tool.

@@ -294,7 +294,7 @@ fn asked(reference: &Answer, given: &str) -> (String, String) {
         reference,
         answer: given,
     };
-    let messages = prompt::messages(&question, 2, false);
+    let messages = prompt::messages(super::Matter::Answer(&question), 2, false);
     let content = |index: usize| {
         let message: Value = serde_json::from_str(messages[index].as_json()).unwrap();
         message["content"].as_str().unwrap().to_owned()
@@ -375,7 +375,7 @@ fn requests() {
             reference: &reference,
             answer: "It is <that>",
         };
-        let messages = prompt::messages(&question, 1, false);
+        let messages = prompt::messages(super::Matter::Answer(&question), 1, false);
         let body = member.asked().body(&messages, &Offered::default());
         let mut body: Value = serde_json::from_str(&body).unwrap();
         let prompt = body["messages"][0]["content"].take();

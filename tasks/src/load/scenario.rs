@@ -73,7 +73,7 @@ fn read_one(tree: &Tree, worlds: &Worlds, file: &Utf8Path, notes: &mut Notes) ->
     let solution = check.solution();
     Some(Task {
         meta,
-        folder: tree.absolute(Utf8Path::new("scenarios")),
+        folder: tree.absolute(file),
         instruction: read.prompt.trim().to_owned(),
         files: BTreeMap::new(),
         overlays: BTreeMap::new(),

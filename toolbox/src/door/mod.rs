@@ -28,6 +28,7 @@ use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::Access;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::world::Happened;
+use wildgym_tasks::scenario_file::AskUser;
 
 use crate::ask::Ask;
 use crate::catalog::Catalog;
@@ -128,6 +129,7 @@ pub struct Toolbox {
     taken: AtomicU64,
     rounds: AtomicU64,
     ask: Option<Arc<dyn Ask>>,
+    user: Option<Arc<AskUser>>,
     watch: Option<Arc<Watch>>,
 }
 
@@ -148,13 +150,20 @@ impl Toolbox {
         work: Arc<WorkClock>,
     ) -> Self {
         let (taken, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { sandbox, catalog, interceptors, bounds, work, taken, rounds, ask: None, watch: None }
+        let (ask, user, watch) = (None, None, None);
+        Self { sandbox, catalog, interceptors, bounds, work, taken, rounds, ask, user, watch }
     }
 
     /// Has the questions of tools answered by `ask`; without it nobody answers them.
     #[must_use]
     pub fn answered_by(self, ask: Option<Arc<dyn Ask>>) -> Self {
         Self { ask, ..self }
+    }
+
+    /// Has the questions of agents to the person who gave the task answered by `user`.
+    #[must_use]
+    pub fn asked_of(self, user: Option<Arc<AskUser>>) -> Self {
+        Self { user, ..self }
     }
 
     /// Tells `watch` at once what calls note of their work.
@@ -166,6 +175,11 @@ impl Toolbox {
     /// Returns who answers the questions of tools.
     pub(crate) fn ask(&self) -> Option<&Arc<dyn Ask>> {
         self.ask.as_ref()
+    }
+
+    /// Returns who answers questions to the person who gave the task.
+    pub(crate) fn user(&self) -> Option<&AskUser> {
+        self.user.as_deref()
     }
 
     /// Returns who is told what calls note.

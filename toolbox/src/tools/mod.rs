@@ -1,5 +1,6 @@
 //! The tools, one file each. A tool is listed in [`crate::catalog`].
 
+pub mod ask_user;
 pub mod browse_url;
 pub mod execute_code;
 pub mod extract_document_content;

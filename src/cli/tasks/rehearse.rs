@@ -1,0 +1,140 @@
+//! `wildgym tasks check --run`: every solution of every scenario, tried and judged.
+//!
+//! A reference must pass and a wrong solution must fail for the reason that it names. What
+//! is made lies in a directory of its own and is gone afterwards.
+
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use wildgym_tasks::scenario_file::{Replayed, ScenarioFile, solution};
+use wildgym_tasks::solution::Solution;
+use wildgym_tasks::{Task, Variant};
+
+use super::super::run::rehearsal;
+use super::super::{Code, Failure, data, say};
+use super::counted;
+use crate::agent::Reference;
+use crate::judge::{Examined, Examiner};
+use crate::record::TrialId;
+use crate::runner::{Attempt, Gym, Stopper, execute};
+use crate::store::{RunConfig, Store, StoreError};
+use crate::verdict::Verdict;
+
+/// Tries all solutions of a suite; `only` limits them to some tasks.
+pub(super) fn rehearse(named: &str) -> Result<Code, Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|error| Failure::usage(format!("no directory can be made: {error}")))?;
+    let root = Utf8Path::from_path(folder.path())
+        .ok_or_else(|| Failure::usage("the directory for temporary files is not UTF-8"))?;
+    let (gym, store, config) = rehearsal(named, root)?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    let examiners = Examiner::of_run(&config.tasks(&store.blobs())?, &store.blobs())?;
+    let (mut tried, mut wrong) = (0, 0);
+    for (id, task) in &gym.suite.tasks {
+        let (Some(file), Some(examiner)) = (&task.scenario_file, examiners.get(id)) else {
+            continue;
+        };
+        for part in parts(task, file) {
+            let stage = Stage { gym: &gym, store: &store, config: &config, examiner };
+            let examined = runtime.block_on(stage.play(id, task, &part))?;
+            let problem = part.problem(&examined);
+            tried += 1;
+            let Part { name, .. } = &part;
+            let said = examined.reasons.first().map_or("", String::as_str);
+            match problem {
+                None => data(&format!("{id} {name}: {}: {said}", word(examined.verdict))),
+                Some(problem) => {
+                    wrong += 1;
+                    data(&format!("{id} {name}: PROBLEM: {problem}"));
+                    for reason in &examined.reasons {
+                        data(&format!("    {reason}"));
+                    }
+                }
+            }
+        }
+    }
+    if tried == 0 {
+        return Err(Failure::usage(format!("suite `{named}` has no scenario with a solution"))
+            .hint("other tasks are tried by `wildgym run SUITE --agent reference`"));
+    }
+    say(&format!("{} tried, {}", counted(tried, "solution"), counted(wrong, "problem")));
+    Ok(if wrong == 0 { Code::Done } else { Code::Incomplete })
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Degraded => "degraded",
+        Verdict::Fail => "fail",
+        Verdict::Unjudged => "unjudged",
+    }
+}
+
+/// A solution of a scenario.
+struct Part<'a> {
+    name: String,
+    solution: Solution,
+    /// The file's word on a wrong one; none for the reference.
+    wrong: Option<&'a wildgym_tasks::scenario_file::WrongSolution>,
+}
+
+fn parts<'a>(task: &Task, file: &'a ScenarioFile) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
+    if file.reference.is_some() {
+        let (name, solution) = ("reference".to_owned(), task.solution.clone());
+        parts.push(Part { name, solution, wrong: None });
+    }
+    for wrong in &file.wrong {
+        let (rounds, answer) = (wrong.rounds.clone(), wrong.answer.clone());
+        // The loader has made it once already.
+        if let Ok(solution) = solution(&Replayed { rounds, answer }) {
+            let name = format!("wrong:{}", wrong.name);
+            parts.push(Part { name, solution, wrong: Some(wrong) });
+        }
+    }
+    parts
+}
+
+impl Part<'_> {
+    /// Says what is not as the file says.
+    fn problem(&self, examined: &Examined) -> Option<String> {
+        let verdict = word(examined.verdict);
+        let Some(wrong) = self.wrong else {
+            let passed = examined.verdict == Verdict::Pass;
+            return (!passed).then(|| format!("the reference should pass, and is {verdict}"));
+        };
+        let reason = wrong.reason.name();
+        let flaws: Vec<&str> = examined.conduct.flaws.iter().map(|flaw| flaw.name()).collect();
+        if matches!(examined.verdict, Verdict::Pass | Verdict::Unjudged) {
+            return Some(format!("it should fail for `{reason}`, and is {verdict}"));
+        }
+        (!examined.conduct.flaws.contains(&wrong.reason)).then(|| {
+            format!("it should fail for `{reason}`, and is {verdict} for `{}`", flaws.join("`, `"))
+        })
+    }
+}
+
+struct Stage<'a> {
+    gym: &'a Arc<Gym>,
+    store: &'a Store,
+    config: &'a RunConfig,
+    examiner: &'a Examiner,
+}
+
+impl Stage<'_> {
+    async fn play(&self, id: &str, task: &Task, part: &Part<'_>) -> Result<Examined, StoreError> {
+        let condition = part.name.replace(':', "-");
+        let variant = Variant::default();
+        let trial = TrialId { condition, task: id.to_owned(), variant, k: 1 };
+        let agent = Reference::new(part.solution.clone(), task.folder.clone());
+        let attempt = Attempt { trial: trial.clone(), attempt: 1 };
+        let (_stopper, mut stop) = Stopper::new();
+        let end = execute(self.gym, self.store, self.config, &agent, &attempt, &mut stop).await?;
+        let mut examined = self.examiner.examine(self.store, &trial, 1, &end)?;
+        if let Some(detail) = &end.detail {
+            examined.reasons.push(format!("the attempt ended as {}: {detail}", end.outcome));
+        }
+        Ok(examined)
+    }
+}
