@@ -306,6 +306,7 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
         discovered: verdict
             .map(|v| record(&v.discovered, &task.discovery_hosts))
             .unwrap_or_default(),
+        conduct: verdict.and_then(|verdict| verdict.conduct.clone()),
         judging: judging(verdicts),
         task: TaskLabel {
             title: task.title.clone(),
@@ -314,6 +315,8 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
             domain: task.domain.clone(),
             language: task.language,
             factors: task.factors.clone(),
+            tier: task.scenario_file.as_ref().map(|file| file.tier),
+            kind: task.scenario_file.as_ref().map(|file| file.kind),
             milestones,
             discovery_hosts: task.discovery_hosts.clone(),
         },

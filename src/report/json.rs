@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, stages, usage};
+use super::{ReportOptions, ablation, conduct, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -55,6 +55,10 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
         "usage": usage::json(view, prices),
         "points": usage::points(view, prices),
     });
+    let calls = conduct::json(view);
+    if !calls.is_null() {
+        report["conduct"] = calls;
+    }
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
     }

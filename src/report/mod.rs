@@ -9,6 +9,7 @@ mod ablation;
 mod agreement;
 mod comparable;
 mod compare;
+mod conduct;
 mod errors;
 mod figures;
 mod groups;

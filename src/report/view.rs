@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wildgym_tasks::scenario::Language;
+use wildgym_tasks::scenario_file::ScenarioType;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
 use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
-use crate::verdict::Verdict;
+use crate::verdict::{Conduct, Verdict};
 
 /// A run, as far as its reports need it.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +86,10 @@ pub struct TaskLabel {
     pub language: Language,
     /// How the task is de-idealised.
     pub factors: BTreeSet<Factor>,
+    /// Its tier, where it has one.
+    pub tier: Option<u8>,
+    /// What of acting with tools it tries, where it says so.
+    pub kind: Option<ScenarioType>,
     /// Its milestones, in order.
     pub milestones: Vec<String>,
     /// Its discovery hosts.
@@ -108,6 +113,8 @@ pub struct TrialView {
     pub milestones: Vec<bool>,
     /// Whether each discovery host of the task was found; empty where nobody looked.
     pub discovered: Vec<bool>,
+    /// What the calls were like; none where nobody looked.
+    pub conduct: Option<Conduct>,
     /// What judging took, all verdicts on the trial together.
     pub judging: Judging,
 }

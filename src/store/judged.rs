@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Damaged, Store, StoreError, lines};
 use crate::record::{TrialId, Usage};
-use crate::verdict::Verdict;
+use crate::verdict::{Conduct, Verdict};
 
 /// A verdict without the texts of its votes; see [`crate::verdict::VerdictRecord`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Judged {
     /// Whether each host whose finding counts was visited.
     #[serde(default)]
     pub discovered: BTreeMap<String, bool>,
+    /// What the calls were like, where the task says what is expected of them.
+    #[serde(default)]
+    pub conduct: Option<Conduct>,
     /// What each vote cost.
     #[serde(default)]
     pub votes: Vec<JudgedVote>,

@@ -137,9 +137,10 @@ pub(super) fn assign(expected: &[ExpectedCall], ordering: Ordering, calls: &[Mad
     for index in (0..expected.len()).rev() {
         let (required, optional) = after[index + 1];
         let possible = usize::from(!candidates[index].is_empty());
-        after[index] = match expected[index].optional {
-            true => (required, optional + possible),
-            false => (required + possible, optional),
+        after[index] = if expected[index].optional {
+            (required, optional + possible)
+        } else {
+            (required + possible, optional)
         };
     }
     let mut search = Search {
@@ -188,10 +189,8 @@ impl Search<'_> {
             self.best.clone_from(&self.now);
             return;
         }
-        let more = match self.expected[index].optional {
-            true => (had.0, had.1 + 1),
-            false => (had.0 + 1, had.1),
-        };
+        let more =
+            if self.expected[index].optional { (had.0, had.1 + 1) } else { (had.0 + 1, had.1) };
         for at in 0..self.candidates[index].len() {
             let place = self.candidates[index][at];
             if self.taken[place] || !self.is_allowed(index, place) {

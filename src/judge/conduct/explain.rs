@@ -28,7 +28,7 @@ enum Stage {
     Forbidden,
     Prior,
     Order,
-    Taken,
+    Together,
 }
 
 impl Context<'_> {
@@ -36,7 +36,9 @@ impl Context<'_> {
     pub(super) fn complaint(&self, index: usize) -> Complaint {
         let expected = &self.expected[index];
         let name = format!("expected call {index} (`{}`)", expected.tool);
-        let same = self.calls.iter().filter(|made| made.tool == expected.tool);
+        // A call that serves another expected one says nothing about this one.
+        let free = |made: &&Made| !self.assignment.of.contains(&Some(made.number - 1));
+        let same = self.calls.iter().filter(|made| made.tool == expected.tool).filter(free);
         let farthest = same.map(|made| self.stage(index, made)).max_by(|a, b| a.0.cmp(&b.0));
         match farthest {
             Some((_, flaw, why)) => Complaint { flaw, text: format!("{name}: {why}") },
@@ -116,8 +118,8 @@ impl Context<'_> {
                 (Stage::Order, Flaw::WrongOrder, text)
             }
             None => {
-                let text = format!("call {number} serves another expected call already");
-                (Stage::Taken, Flaw::MissingCall, text)
+                let text = format!("call {number} fits, but not together with the others");
+                (Stage::Together, Flaw::WrongOrder, text)
             }
         }
     }

@@ -35,15 +35,14 @@ impl Known {
         tool == ASK_USER || self.0.contains_key(tool)
     }
 
-    /// Returns whether two operations are easily taken for each other: they share a word of
-    /// their names beside that of their category.
+    /// Returns whether two operations are easily taken for each other: they do the same with
+    /// different things, that is, their names have the same first word after the category's.
     pub(super) fn alike(&self, a: &str, b: &str) -> bool {
-        let words = |name: &str| -> BTreeSet<String> {
-            let category = self.0.get(name).map(|operation| operation.category.as_str());
-            let words = name.split('_').filter(|word| Some(*word) != category);
-            words.map(|word| word.trim_end_matches('s').to_owned()).collect()
-        };
-        a != b && words(a).intersection(&words(b)).next().is_some()
+        fn verb<'n>(known: &Known, name: &'n str) -> Option<&'n str> {
+            let category = known.0.get(name).map(|operation| operation.category.as_str());
+            name.split('_').find(|word| Some(*word) != category)
+        }
+        a != b && verb(self, a) == verb(self, b)
     }
 
     /// Puts the defaults of an operation's schema where arguments are left out.
@@ -194,10 +193,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_alike_by_a_word_that_is_not_the_category() {
+    fn names_are_alike_by_what_is_done() {
         let known = known();
         assert!(known.alike("crm_search_contacts", "admin_search_users"));
-        assert!(known.alike("crm_search_contacts", "crm_delete_contact"), "plural");
+        assert!(!known.alike("crm_search_contacts", "crm_delete_contact"), "the same things");
         assert!(known.alike("send_email", "send_notification"));
         assert!(!known.alike("crm_log", "crm_update_deal"), "the category says nothing");
         assert!(!known.alike("crm_log", "crm_log"), "itself");

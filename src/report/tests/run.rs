@@ -74,6 +74,8 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
         domain: "transport".into(),
         language: Language::En,
         factors: BTreeSet::from([Factor::DirtyData]),
+        tier: None,
+        kind: None,
         milestones: Vec::new(),
         discovery_hosts: Vec::new(),
     };
@@ -93,6 +95,7 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
         reasons,
         milestones: Vec::new(),
         discovered: Vec::new(),
+        conduct: None,
         judging: Judging::default(),
     }
 }

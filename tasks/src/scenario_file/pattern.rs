@@ -190,10 +190,8 @@ fn collect(pattern: &Value, place: &str, found: &mut Vec<(String, String)>) {
     match pattern {
         Value::Object(fields) => {
             let marked = fields.keys().any(|name| name.starts_with('$'));
-            if marked {
-                if let Some(problem) = misuse(fields) {
-                    found.push((place.to_owned(), problem));
-                }
+            if let Some(problem) = misuse(fields).filter(|_| marked) {
+                found.push((place.to_owned(), problem));
             }
             for (name, inner) in fields {
                 let nested = !marked || ["$any", "$not", "$items", "$has"].contains(&name.as_str());

@@ -146,8 +146,8 @@ fn reading(source: &Source, known: usize) -> Result<String, String> {
     let mut out = format!("(c{call} | fromjson)");
     for segment in &path.0 {
         match segment {
-            Segment::Key(name) => out += &format!("[{}]", quoted(name)),
-            Segment::Index(index) => out += &format!("[{index}]"),
+            Segment::Key(name) => out.extend(["[", &quoted(name), "]"]),
+            Segment::Index(index) => out.extend(["[", &index.to_string(), "]"]),
             Segment::Any => return Err("`[*]` names no one value; name an item".to_owned()),
         }
     }
