@@ -201,7 +201,7 @@ pub(super) fn section(view: &RunView, page: Page) -> String {
         .filter_map(|one| Some(format!("{} {}", one.name(), all.recoveries.get(one)?)))
         .collect();
     for (name, parts) in
-        [("modes", modes), ("recovery", recovered), ("parameters", classes(all.parameters))]
+        [("modes", modes), ("recovery", recovered), ("arguments", classes(all.parameters))]
     {
         if !parts.is_empty() {
             out.push_str(&page.entry(name, &parts));

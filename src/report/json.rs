@@ -35,7 +35,7 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
             "agent": label.agent,
             "model": label.model,
             "judge": label.judge,
-            "judge_note": label.judge_line(),
+            "judge_note": view.judge_line(),
             "k": label.k,
             "seed": label.seed,
             "web": label.web,

@@ -57,7 +57,7 @@ fn heading(view: &RunView, page: Page) -> String {
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
     let agent =
-        format!("agent {}{model}{tools} · judge {}{replayed}", label.agent, label.judge_line());
+        format!("agent {}{model}{tools} · judge {}{replayed}", label.agent, view.judge_line());
     let agent = one_line(&agent, 200);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",

@@ -220,6 +220,17 @@ impl RunLabel {
 }
 
 impl RunView {
+    /// Names the judge as a score must be quoted with it. Checks of calls are no lower bound:
+    /// without a model it is rubrics that nobody looked at.
+    pub(super) fn judge_line(&self) -> String {
+        let checked = |trial: &TrialView| trial.task.tier.is_some();
+        let exact = self.label.judge == crate::judge::exact::NAME;
+        if exact && !self.trials.is_empty() && self.trials.iter().all(checked) {
+            return "exact: checks alone, no rubric was judged".to_owned();
+        }
+        self.label.judge_line()
+    }
+
     /// Returns the numbers of trials by state.
     #[must_use]
     pub fn tally(&self) -> Tally {

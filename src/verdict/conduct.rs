@@ -185,11 +185,11 @@ impl Conduct {
     /// Returns the composite score in `0..=1` of a trial with this conduct.
     ///
     /// `0.4·success + 0.3·min(1, optimal/steps) + 0.2·max(0, 1 − 0.2·violations) +
-    /// 0.1·robust`; the efficiency of no step is 0 as in the source, but 1 where none was
-    /// needed. Source: ComplexMCP's tutorial, section 4.2, `evaluate_agent_run`.
+    /// 0.1·robust`; the efficiency of no step is 0 as in the source, but 1 in a trial that
+    /// passed because none was needed. Source: ComplexMCP's tutorial, section 4.2, `evaluate_agent_run`.
     #[must_use]
     pub fn composite(&self, passed: bool) -> f64 {
-        let efficiency = if self.optimal_steps == 0 && self.steps == 0 {
+        let efficiency = if passed && self.optimal_steps == 0 && self.steps == 0 {
             1.0
         } else {
             self.step_efficiency().unwrap_or(0.0)
@@ -228,6 +228,7 @@ mod tests {
             (conduct(2, 2, 9, true), true, 0.8, "never below nothing"),
             (conduct(2, 0, 0, false), false, 0.2, "nothing done"),
             (conduct(0, 0, 0, true), true, 1.0, "nothing to do"),
+            (conduct(0, 0, 0, true), false, 0.3, "nothing done, where the answer was wrong"),
             (conduct(2, 2, 0, false), false, 0.5, "wrong in the end"),
         ];
         for (conduct, passed, want, why) in table {

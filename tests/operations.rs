@@ -1,0 +1,89 @@
+//! Scenarios as a user meets them: solutions that are tried, verdicts that a model can only
+//! lower, figures in reports.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+
+mod common;
+
+use common::Place;
+use serde_json::{Value, json};
+use wildgym_support::{Request, Response, ScriptedServer, calls, final_answer, says};
+
+/// Every reference passes, every wrong solution fails for the reason that it names.
+#[test]
+fn the_enterprise_scenarios_are_sound() {
+    let place = Place::new();
+    let ran = place.wildgym(&["tasks", "check", "enterprise", "--run"]);
+    assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
+    assert!(ran.err.contains(" tried, 0 problems"), "{}", ran.err);
+    let listed = place.wildgym(&["tasks", "list", "enterprise", "--json"]).json();
+    let listed = listed.as_array().unwrap();
+    for tier in 1..=5 {
+        assert!(listed.iter().any(|task| task["tier"] == tier), "tier {tier}");
+    }
+}
+
+/// Who does nothing passes nothing, and a wrong solution can be run and looked at.
+#[test]
+fn nothing_passes_without_work() {
+    let place = Place::new();
+    let run = |agent: &str, name: &str| {
+        let args = ["run", "enterprise", "--agent", agent, "-k", "1", "--name", name, "--json"];
+        let ran = place.wildgym(&args);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.json()
+    };
+    assert_eq!(run("silent", "s")["trials"]["pass"], 0);
+    let wrong = run("wrong:hallucinated-id", "w");
+    assert_eq!((&wrong["trials"]["pass"], &wrong["trials"]["fail"]), (&json!(0), &json!(1)));
+    assert_eq!(wrong["conduct"]["overall"]["flaws"]["hallucinated-id"], 1);
+    assert_eq!(wrong["conduct"]["by_tier"]["2"]["dependency_violations"], 1);
+    let shown = place.wildgym(&["show", "runs/w", "wrong-hallucinated-id/t2-007/full/1"]);
+    assert!(shown.out.contains("failed-call: expected call 1"), "{}", shown.out);
+    let none = place.wildgym(&["run", "enterprise", "--agent", "wrong:nothing-like-it"]);
+    assert_eq!(none.code, Some(2), "{}", none.err);
+}
+
+/// Looks Priya Raman up and tells her number; what else it says depends on the trial.
+fn agent(request: &Request) -> Response {
+    let is_first = !request.body["messages"].to_string().contains("+1 614 5550121");
+    if is_first {
+        return calls([("c1", "crm_search_contacts", json!({"query": "Raman"}))]);
+    }
+    final_answer("priya.raman@acme-corp.example, +1 614 5550121. I also told her so by mail.")
+}
+
+/// A judge that objects to what no call did.
+fn both(request: &Request) -> Response {
+    if !request.headers["x-wildgym-role"].starts_with("judge") {
+        return agent(request);
+    }
+    let sent: Value = serde_json::from_str(&request.key).unwrap_or_default();
+    let verdict = match sent.get("account").and_then(Value::as_str) {
+        Some(account) if account.contains("by mail") => "incorrect",
+        Some(_) => "correct",
+        None if sent["answer"].to_string().contains("Kelmouth") => "correct",
+        None => "incorrect",
+    };
+    says(&json!({"reason": "No mail was sent.", "verdict": verdict}).to_string())
+}
+
+/// A pass becomes `degraded` by the rubric, and stays a pass without a judge model.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rubric_lowers_a_pass() {
+    let server = ScriptedServer::start(both).await;
+    let (place, url) = (Place::new(), server.base_url());
+    let run = |more: &[&str]| {
+        let args = ["run", "enterprise", "--tasks", "t1-001", "-k", "1", "--json"];
+        let model = ["--model", "m", "--base-url", &url];
+        place.wildgym(&[&args[..], &model[..], more].concat())
+    };
+    let exact = run(&["--name", "e"]);
+    assert_eq!(exact.json()["trials"]["pass"], 1, "{}", exact.err);
+    let judged = run(&["--name", "j", "--judge-model", "judge"]);
+    let report = judged.json();
+    assert_eq!(report["trials"]["degraded"], 1, "{}", judged.err);
+    assert_eq!(report["conduct"]["overall"]["degraded"], 1);
+    let shown = place.wildgym(&["show", "runs/j", "react-m/t1-001/full/1"]);
+    assert!(shown.out.contains("No mail was sent."), "{}", shown.out);
+    assert_eq!(server.violations(), Vec::<String>::new());
+}
