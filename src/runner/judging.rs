@@ -187,7 +187,14 @@ impl Judging {
         // What needs no model is decided at once, also when the run is stopped.
         let (ruling, conduct) = tokio::select! {
             biased;
-            decided = self.decide(case, task, answer.as_deref().unwrap_or_default()) => decided?,
+            decided = self.decide(case, task, answer.as_deref().unwrap_or_default()) => {
+                match decided {
+                    Err(error) if error.is_damage() => {
+                        (Ruling::of((Verdict::Unjudged, vec![error.to_string()])), None)
+                    }
+                    decided => decided?,
+                }
+            }
             () = stop.asked() => return Ok(Some("the session was stopped".to_owned())),
         };
         let why = ruling.reasons.first().cloned().unwrap_or_default();
