@@ -34,9 +34,10 @@ fn check_scene(
 ) {
     if !worlds.names.contains(&scene.name) {
         let names: Vec<_> = worlds.names.iter().collect();
-        let problem = match names.is_empty() {
-            true => format!("`{}`: the suite has no worlds; they lie in `worlds/`", scene.name),
-            false => format!("`{}`: {}", scene.name, text::unknown("world", &scene.name, &names)),
+        let problem = if names.is_empty() {
+            format!("`{}`: the suite has no worlds; they lie in `worlds/`", scene.name)
+        } else {
+            format!("`{}`: {}", scene.name, text::unknown("world", &scene.name, &names))
         };
         return note("environment.world.name", problem);
     }
