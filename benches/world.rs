@@ -1,9 +1,9 @@
 //! How long an attempt waits for its world, and what a world costs.
 //!
-//! `cargo bench --bench world` fills the example world of the sandbox's tests until its
-//! image has one MiB, then measures: from the image to the first committed operation, one
-//! operation that writes, one that reads, and the memory of 500 worlds alive at once.
-//! Times are medians.
+//! `cargo bench --bench world` takes the example world of the sandbox's tests, filled until
+//! its image has one MiB, and the world `enterprise`, whose image has about as much. For each
+//! it measures: from the image to the first committed operation, operations that write and
+//! that read, and the memory of 500 worlds alive at once. Times are medians.
 
 #![expect(clippy::print_stdout, reason = "a bench reports on standard output")]
 
@@ -11,6 +11,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use wildgym_sandbox::Seed;
 use wildgym_sandbox::world::{Blueprint, Call, Live};
@@ -25,40 +26,65 @@ const ALIVE: u64 = 500;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
+/// A world with operations to time; the first of them writes and has no precondition that a
+/// second call would break.
+struct Subject {
+    blueprint: Blueprint,
+    now: Timestamp,
+    timed: Vec<(&'static str, Value)>,
+}
+
 fn main() -> Done<()> {
-    let blueprint = blueprint()?;
-    let image = blueprint.image().len();
-    println!("image                       {:>9} KiB", image >> 10);
-    println!(
-        "image to first operation    {:>9.1} µs",
-        micros(median(200, |seed| first(&blueprint, seed))?)
-    );
-    let contact = arguments(&json!({"name": "Ada Stone", "company": "Acme"}));
-    let mut live = open(&blueprint, 0)?;
-    let mut number = 0;
-    let mut timed = |operation: &str, arguments: &Map<String, Value>| {
-        median(2000, |_| {
+    let contact = json!({"name": "Ada Stone", "company": "Acme"});
+    let depot = Subject {
+        blueprint: depot()?,
+        now: "2026-03-02T09:00:00Z".parse()?,
+        timed: vec![("create_contact", contact.clone()), ("find_products", json!({}))],
+    };
+    let enterprise = Subject {
+        blueprint: enterprise()?,
+        now: "2026-03-16T09:00:00Z".parse()?,
+        timed: vec![
+            ("crm_create_contact", contact),
+            ("crm_search_contacts", json!({"query": "stone"})),
+            ("erp_search_orders", json!({})),
+            (
+                "data_query",
+                json!({"sql": "SELECT status, count(*) FROM rpt_orders GROUP BY status"}),
+            ),
+        ],
+    };
+    [depot, enterprise].iter().try_for_each(measure)
+}
+
+fn measure(subject: &Subject) -> Done<()> {
+    let image = subject.blueprint.image().len();
+    println!("{}: image {} KiB", subject.blueprint.world().meta.name, image >> 10);
+    let show = |what: &str, time: Duration| println!("  {what:30} {:>9.1} µs", micros(time));
+    let (first, write) = &subject.timed[0];
+    let write = arguments(write);
+    show("image to first operation", median(200, |seed| begin(subject, seed, first, &write))?);
+    let mut live = open(subject, 0)?;
+    for (operation, given) in &subject.timed {
+        let given = arguments(given);
+        let mut number = 0;
+        let time = median(1000, |_| {
             number += 1;
             let start = Instant::now();
-            call(&mut live, operation, arguments, number)?;
+            call(&mut live, subject.now, operation, &given, number)?;
             Ok(start.elapsed())
-        })
-    };
-    println!("one operation that writes   {:>9.1} µs", micros(timed("create_contact", &contact)?));
-    println!(
-        "one operation that reads    {:>9.1} µs",
-        micros(timed("find_products", &Map::new())?)
-    );
+        })?;
+        show(operation, time);
+    }
+    drop(live);
     let before = resident()?;
-    let mut alive = (0..ALIVE).map(|seed| open(&blueprint, seed)).collect::<Done<Vec<_>>>()?;
+    let mut alive = (0..ALIVE).map(|seed| open(subject, seed)).collect::<Done<Vec<_>>>()?;
     for live in &mut alive {
-        call(live, "create_contact", &contact, 1)?;
+        call(live, subject.now, first, &write, 1)?;
     }
     let each = resident()?.saturating_sub(before) / ALIVE;
-    println!(
-        "memory of each of {ALIVE} worlds {each:>8} KiB ({} beyond the image)",
-        i64::try_from(each)? - i64::try_from(image >> 10)?
-    );
+    let beyond = i64::try_from(each)? - i64::try_from(image >> 10)?;
+    println!("  memory of each of {ALIVE}         {each:>9} KiB ({beyond} beyond the image)");
     Ok(())
 }
 
@@ -67,7 +93,7 @@ fn micros(time: Duration) -> f64 {
 }
 
 /// Copies the example world with more contacts, and makes it ready.
-fn blueprint() -> Done<Blueprint> {
+fn depot() -> Done<Blueprint> {
     let from = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("sandbox/tests/worlds/depot");
     let held = tempfile::tempdir()?;
     let to = Utf8PathBuf::try_from(held.path().to_owned())?.join("depot");
@@ -80,9 +106,17 @@ fn blueprint() -> Done<Blueprint> {
     Ok(Blueprint::build(World::load(&to)?, 0)?)
 }
 
-fn open(blueprint: &Blueprint, seed: u64) -> Done<Live> {
-    let scene = Scene { name: "depot".to_owned(), ..Scene::default() };
-    Ok(blueprint.open(scene, "2026-03-02T09:00:00Z".parse()?, Seed::of_run(seed))?)
+/// Makes the world of the suite `enterprise` ready.
+fn enterprise() -> Done<Blueprint> {
+    let folder = Utf8Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = folder.join("tasks/suites/enterprise/worlds/enterprise");
+    Ok(Blueprint::build(World::load(&folder)?, 0)?)
+}
+
+fn open(subject: &Subject, seed: u64) -> Done<Live> {
+    let name = subject.blueprint.world().meta.name.clone();
+    let scene = Scene { name, ..Scene::default() };
+    Ok(subject.blueprint.open(scene, subject.now, Seed::of_run(seed))?)
 }
 
 fn arguments(value: &Value) -> Map<String, Value> {
@@ -91,19 +125,23 @@ fn arguments(value: &Value) -> Map<String, Value> {
 
 fn call(
     live: &mut Live,
+    now: Timestamp,
     operation: &str,
     arguments: &Map<String, Value>,
     number: u64,
 ) -> Done<Value> {
-    let now = "2026-03-02T09:00:00Z".parse()?;
     Ok(live.call(&Call { operation, arguments, round: number, number, now })?)
 }
 
-fn first(blueprint: &Blueprint, seed: u64) -> Done<Duration> {
-    let contact = arguments(&json!({"name": "Ada Stone"}));
+fn begin(
+    subject: &Subject,
+    seed: u64,
+    operation: &str,
+    arguments: &Map<String, Value>,
+) -> Done<Duration> {
     let start = Instant::now();
-    let mut live = open(blueprint, seed)?;
-    call(&mut live, "create_contact", &contact, 1)?;
+    let mut live = open(subject, seed)?;
+    call(&mut live, subject.now, operation, arguments, 1)?;
     Ok(start.elapsed())
 }
 

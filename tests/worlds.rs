@@ -419,109 +419,109 @@ async fn a_kill_loses_no_state() {
     }
 }
 
+/// Mistakes: a file, what stands in it, what stands there in its place, and what is told.
+const MISTAKES: &[(&str, &str, &str, &[&str])] = &[
+    (
+        "worlds/depot/operations/crm.toml",
+        "INSERT INTO contacts (id",
+        "INSERT INTO contact (id",
+        &["worlds/depot/operations/crm.toml:", "operation[0].effects[0]", "contact"],
+    ),
+    (
+        "worlds/depot/operations/crm.toml",
+        "category = \"crm\"\n",
+        "",
+        &["worlds/depot/operations/crm.toml:", "operation[0].category: missing"],
+    ),
+    (
+        "worlds/depot/seed.sql",
+        "'clerk'",
+        "'pirate'",
+        &["worlds/depot/seed.sql:1: statement 1", "CHECK"],
+    ),
+    (
+        "worlds/depot/seed.sql",
+        "'CON-lund0001', 'open'",
+        "'CON-nobody', 'open'",
+        &["worlds/depot/seed.sql: row 2 of `orders` names a row of `contacts` that does not exist"],
+    ),
+    (
+        "worlds/depot/world.toml",
+        "steps = 200000",
+        "steps = 0",
+        &["worlds/depot/world.toml:", "limits.steps: expected a whole number"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "name = \"depot\"",
+        "name = \"depo\"",
+        &["tasks/log-a-call/task.toml:", "environment.world.name", "did you mean `depot`"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "event = \"theft\"",
+        "event = \"fire\"",
+        &["tasks/log-a-call/task.toml:", "environment.world.event[1].event"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "user_id = 1",
+        "user = 1",
+        &["tasks/log-a-call/task.toml:", "environment.world.context.user"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "at = 2026",
+        "when = \"SELECT x FROM y\"\n# 2026",
+        &["tasks/log-a-call: environment.world.event[1].when", "no such table: y"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "contacts.count == baseline + 1",
+        "contacts.count =",
+        &["tasks/log-a-call/task.toml:", "final_state_assertions[0]"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "contacts.count == baseline + 1",
+        "contract.count == baseline",
+        &["tasks/log-a-call: final_state_assertions[0]", "contract"],
+    ),
+    (
+        "tasks/log-a-call/task.toml",
+        "now = \"2026-03-02T09",
+        "now = \"2026-03-01T09",
+        &["tasks/log-a-call/task.toml:7: now: the task begins before the state of its world"],
+    ),
+    (
+        "tasks/with-code/task.toml",
+        "\"find_*\"",
+        "\"seek_*\"",
+        &["tasks/with-code/task.toml:", "environment.world.operations[0]"],
+    ),
+    (
+        "tasks/with-code/task.toml",
+        "\"execute_code\"",
+        "\"execute_coed\"",
+        &[
+            "tasks/with-code/task.toml: environment.tools[0]: there is no tool `execute_coed`; the nearest",
+        ],
+    ),
+    (
+        "tasks/with-code/reference/solution.toml",
+        "save_stock",
+        "create_contact",
+        &[
+            "tasks/with-code/reference/solution.toml: round[0].call[0].tool: there is no tool `create_contact`",
+        ],
+    ),
+];
+
 /// What is wrong with a world, or with what a task says about it, is told with file and
 /// line before anything runs.
 #[test]
 fn what_does_not_fit_is_told_with_its_place() {
-    let table: &[(&str, &str, &str, &[&str])] = &[
-        (
-            "worlds/depot/operations/crm.toml",
-            "INSERT INTO contacts (id",
-            "INSERT INTO contact (id",
-            &["worlds/depot/operations/crm.toml:", "operation[0].effects[0]", "contact"],
-        ),
-        (
-            "worlds/depot/operations/crm.toml",
-            "category = \"crm\"\n",
-            "",
-            &["worlds/depot/operations/crm.toml:", "operation[0].category: missing"],
-        ),
-        (
-            "worlds/depot/seed.sql",
-            "'clerk'",
-            "'pirate'",
-            &["worlds/depot/seed.sql:1: statement 1", "CHECK"],
-        ),
-        (
-            "worlds/depot/seed.sql",
-            "'CON-lund0001', 'open'",
-            "'CON-nobody', 'open'",
-            &[
-                "worlds/depot/seed.sql: row 2 of `orders` names a row of `contacts` that does not exist",
-            ],
-        ),
-        (
-            "worlds/depot/world.toml",
-            "steps = 200000",
-            "steps = 0",
-            &["worlds/depot/world.toml:", "limits.steps: expected a whole number"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "name = \"depot\"",
-            "name = \"depo\"",
-            &["tasks/log-a-call/task.toml:", "environment.world.name", "did you mean `depot`"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "event = \"theft\"",
-            "event = \"fire\"",
-            &["tasks/log-a-call/task.toml:", "environment.world.event[1].event"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "user_id = 1",
-            "user = 1",
-            &["tasks/log-a-call/task.toml:", "environment.world.context.user"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "at = 2026",
-            "when = \"SELECT x FROM y\"\n# 2026",
-            &["tasks/log-a-call: environment.world.event[1].when", "no such table: y"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "contacts.count == baseline + 1",
-            "contacts.count =",
-            &["tasks/log-a-call/task.toml:", "final_state_assertions[0]"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "contacts.count == baseline + 1",
-            "contract.count == baseline",
-            &["tasks/log-a-call: final_state_assertions[0]", "contract"],
-        ),
-        (
-            "tasks/log-a-call/task.toml",
-            "now = \"2026-03-02T09",
-            "now = \"2026-03-01T09",
-            &["tasks/log-a-call/task.toml:7: now: the task begins before the state of its world"],
-        ),
-        (
-            "tasks/with-code/task.toml",
-            "\"find_*\"",
-            "\"seek_*\"",
-            &["tasks/with-code/task.toml:", "environment.world.operations[0]"],
-        ),
-        (
-            "tasks/with-code/task.toml",
-            "\"execute_code\"",
-            "\"execute_coed\"",
-            &[
-                "tasks/with-code/task.toml: environment.tools[0]: there is no tool `execute_coed`; the nearest",
-            ],
-        ),
-        (
-            "tasks/with-code/reference/solution.toml",
-            "save_stock",
-            "create_contact",
-            &[
-                "tasks/with-code/reference/solution.toml: round[0].call[0].tool: there is no tool `create_contact`",
-            ],
-        ),
-    ];
-    for (file, old, new, says) in table {
+    for (file, old, new, says) in MISTAKES {
         let place = Place::new();
         let suite = Suite::new(&place);
         let text = fs::read_to_string(suite.0.join(file)).unwrap();
@@ -534,114 +534,107 @@ fn what_does_not_fit_is_told_with_its_place() {
     }
 }
 
+/// Commands, in which `WORLD` is the world of the suite, their exit codes, and what they say.
+const BY_HAND: &[(&[&str], i32, &[&str])] = &[
+    (&["world", "check", "nowhere"], 2, &["there is no world `nowhere`", "`enterprise`"]),
+    (&["world", "check", "WORLD"], 0, &["depot 1: no fault; 10 operations, 3 events"]),
+    (&["world", "show", "WORLD", "--table", "order_report"], 0, &["Astrid Lund"]),
+    (&["world", "show", "WORLD", "--table", "order"], 2, &["no table `order`", "`orders`"]),
+    (
+        &["world", "show", "WORLD", "--operation", "ship_order"],
+        0,
+        &["not in one round", "example:"],
+    ),
+    (&["world", "call", "WORLD", "crate_contact"], 2, &["the nearest", "`create_contact`"]),
+    (&["world", "call", "WORLD", "create_contact", "{}"], 1, &["\"name\" is a required property"]),
+    (
+        &[
+            "world",
+            "call",
+            "WORLD",
+            "find_contacts",
+            r#"{"text": "lund"}"#,
+            "--context",
+            "user_id=9",
+            "--event",
+            "hold",
+        ],
+        0,
+        &["CON-lund0001", "`hold` happened before call 1"],
+    ),
+    (
+        &["world", "call", "WORLD", "find_products", "--event", "fire"],
+        2,
+        &["event[0].event", "`fire`"],
+    ),
+    (
+        &[
+            "world",
+            "call",
+            "WORLD",
+            "cancel_order",
+            r#"{"order_id": "ORD-old00002"}"#,
+            "ship_order",
+            r#"{"order_id": "ORD-old00002"}"#,
+            "--parallel",
+        ],
+        1,
+        &["(conflict)"],
+    ),
+    (
+        &["world", "call", "WORLD", "save_stock", r#"{"path": "../x"}"#, "--diff"],
+        1,
+        &["error:", "nothing differs"],
+    ),
+    (
+        &["world", "call", "WORLD", "save_stock", r#"{"path": "a/b.json"}"#],
+        0,
+        &["`a/b.json` was written"],
+    ),
+    (
+        &["world", "call", "WORLD", "find_products", "--state", "nothing"],
+        2,
+        &["cannot read the state `nothing`"],
+    ),
+    (
+        &["world", "call", "WORLD", "find_products", "--state", "trade/suite.toml"],
+        2,
+        &["no SQLite database"],
+    ),
+    (&["world", "diff", "WORLD"], 2, &["--run RUN"]),
+    (&["world", "shell", "WORLD", "-c", "SELECT password FROM users WHERE id = 1"], 0, &["sesame"]),
+    (
+        &["world", "shell", "WORLD", "-c", "UPDATE users SET role = 'manager'"],
+        2,
+        &["is not allowed here"],
+    ),
+    (&["world", "shell", "WORLD", "-c", "PRAGMA table_list"], 2, &["is not allowed here"]),
+    (
+        &["tools", "call", "create_contact", r#"{"name": "Ada"}"#, "--world", "WORLD"],
+        0,
+        &["\"name\":\"Ada\""],
+    ),
+    (
+        &["tools", "call", "create_contact", "{}", "--seed", "1"],
+        2,
+        &["there is no tool `create_contact`"],
+    ),
+    (&["tools", "call", "scrape", "{}", "--save", "x"], 2, &["--world <WORLD>"]),
+    (&["tools", "list", "--world", "WORLD"], 0, &["create_contact", "crm"]),
+    (&["tools", "show", "place_order", "--world", "WORLD"], 0, &["wildgym tools call place_order"]),
+];
+
 /// Worlds by hand: mistakes get an answer that helps, and a state goes on where it was saved.
 #[test]
 fn worlds_are_tried_by_hand() {
     let place = Place::new();
     let suite = Suite::new(&place);
-    let world = &format!("{}/depot", suite.path());
-    let table: &[(&[&str], i32, &[&str])] = &[
-        (&["world", "check", "nowhere"], 2, &["there is no world `nowhere`", "`enterprise`"]),
-        (&["world", "check", world], 0, &["depot 1: no fault; 9 operations, 3 events"]),
-        (&["world", "show", world, "--table", "order_report"], 0, &["Astrid Lund"]),
-        (&["world", "show", world, "--table", "order"], 2, &["no table `order`", "`orders`"]),
-        (
-            &["world", "show", world, "--operation", "ship_order"],
-            0,
-            &["not in one round", "example:"],
-        ),
-        (&["world", "call", world, "crate_contact"], 2, &["the nearest", "`create_contact`"]),
-        (
-            &["world", "call", world, "create_contact", "{}"],
-            1,
-            &["\"name\" is a required property"],
-        ),
-        (
-            &[
-                "world",
-                "call",
-                world,
-                "find_contacts",
-                r#"{"text": "lund"}"#,
-                "--context",
-                "user_id=9",
-                "--event",
-                "hold",
-            ],
-            0,
-            &["CON-lund0001", "`hold` happened before call 1"],
-        ),
-        (
-            &["world", "call", world, "find_products", "--event", "fire"],
-            2,
-            &["event[0].event", "`fire`"],
-        ),
-        (
-            &[
-                "world",
-                "call",
-                world,
-                "cancel_order",
-                r#"{"order_id": "ORD-old00002"}"#,
-                "ship_order",
-                r#"{"order_id": "ORD-old00002"}"#,
-                "--parallel",
-            ],
-            1,
-            &["(conflict)"],
-        ),
-        (
-            &["world", "call", world, "save_stock", r#"{"path": "../x"}"#, "--diff"],
-            1,
-            &["error:", "nothing differs"],
-        ),
-        (
-            &["world", "call", world, "save_stock", r#"{"path": "a/b.json"}"#],
-            0,
-            &["`a/b.json` was written"],
-        ),
-        (
-            &["world", "call", world, "find_products", "--state", "nothing"],
-            2,
-            &["cannot read the state `nothing`"],
-        ),
-        (
-            &["world", "call", world, "find_products", "--state", "trade/suite.toml"],
-            2,
-            &["no SQLite database"],
-        ),
-        (&["world", "diff", world], 2, &["--run RUN"]),
-        (
-            &["world", "shell", world, "-c", "SELECT password FROM users WHERE id = 1"],
-            0,
-            &["sesame"],
-        ),
-        (
-            &["world", "shell", world, "-c", "UPDATE users SET role = 'manager'"],
-            2,
-            &["is not allowed here"],
-        ),
-        (&["world", "shell", world, "-c", "PRAGMA table_list"], 2, &["is not allowed here"]),
-        (
-            &["tools", "call", "create_contact", r#"{"name": "Ada"}"#, "--world", world],
-            0,
-            &["\"name\":\"Ada\""],
-        ),
-        (
-            &["tools", "call", "create_contact", "{}", "--seed", "1"],
-            2,
-            &["there is no tool `create_contact`"],
-        ),
-        (&["tools", "call", "scrape", "{}", "--save", "x"], 2, &["--world <WORLD>"]),
-        (&["tools", "list", "--world", world], 0, &["create_contact", "crm"]),
-        (
-            &["tools", "show", "place_order", "--world", world],
-            0,
-            &["wildgym tools call place_order"],
-        ),
-    ];
-    for (arguments, code, says) in table {
-        let ran = place.wildgym(arguments);
+    let world = format!("{}/depot", suite.path());
+    let world = world.as_str();
+    for (arguments, code, says) in BY_HAND {
+        let given = |word: &&'static str| if *word == "WORLD" { world } else { *word };
+        let arguments: Vec<&str> = arguments.iter().map(given).collect();
+        let ran = place.wildgym(&arguments);
         let all = format!("{}{}", ran.out, ran.err);
         assert_eq!(ran.code, Some(*code), "{arguments:?}: {all}");
         assert!(

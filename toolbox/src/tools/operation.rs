@@ -8,6 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8Path;
+use regex::Regex;
 use serde_json::{Map, Value, json};
 use wildgym_sandbox::world::{Call, Written};
 use wildgym_tasks::environment::BrowserMode;
@@ -158,16 +159,37 @@ fn example(schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// Makes a text of the format that a schema asks for.
-fn text(schema: &Value) -> &'static str {
-    match schema["format"].as_str().unwrap_or_default() {
+/// Texts that a pattern may ask for: words, codes, days, times, paths.
+const TEXTS: [&str; 9] = [
+    "example",
+    "EX",
+    "EXA",
+    "EX-1",
+    "2026-03-02",
+    "2026-03",
+    "2026-03-02T09:00",
+    "09:00",
+    "reports/example.csv",
+];
+
+/// Makes a text of the format, pattern and length that a schema asks for.
+fn text(schema: &Value) -> String {
+    let plain = match schema["format"].as_str().unwrap_or_default() {
         "date" => "2026-03-02",
         "date-time" => "2026-03-02T09:00:00Z",
         "time" => "09:00:00Z",
         "email" => "ada@example.com",
         "uri" => "https://example.com/",
-        _ => "…",
+        _ => TEXTS[0],
+    };
+    if let Some(pattern) = schema["pattern"].as_str().and_then(|text| Regex::new(text).ok()) {
+        let fitting = TEXTS.into_iter().find(|text| pattern.is_match(text));
+        return fitting.unwrap_or(plain).to_owned();
     }
+    let length = |name: &str| schema[name].as_u64().and_then(|length| usize::try_from(length).ok());
+    let least = length("minLength").unwrap_or(0).min(1000);
+    let most = length("maxLength").unwrap_or(usize::MAX);
+    plain.chars().cycle().take(plain.len().max(least).min(most)).collect()
 }
 
 #[cfg(test)]
@@ -187,6 +209,8 @@ mod tests {
             (json!({"type": "integer", "maximum": 0}), json!(0), "the other bound"),
             (json!({"type": "string", "format": "date"}), json!("2026-03-02"), "a format"),
             (json!({"type": "string", "examples": ["ORD-1"]}), json!("ORD-1"), "an example"),
+            (json!({"type": "string", "minLength": 9}), json!("exampleex"), "a length"),
+            (json!({"type": "string", "pattern": "^[A-Z]{2}$"}), json!("EX"), "a pattern"),
             (
                 json!({"type": "array", "minItems": 2, "items": {"type": "boolean"}}),
                 json!([true, true]),

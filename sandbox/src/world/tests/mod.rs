@@ -2,6 +2,7 @@
 
 mod broken;
 mod hostile;
+mod looking;
 mod random;
 
 use camino::Utf8PathBuf;

@@ -49,8 +49,13 @@ fn call() -> impl Strategy<Value = (bool, String, Value)> {
         .prop_map(|(beside, (name, arguments))| (beside, name.to_owned(), arguments))
 }
 
+/// How many sequences are tried; with `WILDGYM_BARS` as many as the bar asks for.
+fn sequences() -> u32 {
+    if std::env::var_os("WILDGYM_BARS").is_some() { 10_000 } else { 100 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(ProptestConfig::with_cases(sequences()))]
 
     #[test]
     fn no_sequence_breaks_an_invariant(calls in prop::collection::vec(call(), 1..12)) {
