@@ -150,7 +150,7 @@ fn every_slip_is_told_with_its_line_and_path() {
         (more("\"world\": \"erp\""), "world: `erp`: unknown world"),
         (
             more("\"context\": {\"user\": 1}"),
-            "context.user: unknown value of the context; did you mean `user_id`?",
+            "context.user: unknown value of the context; expected one of `user_id`",
         ),
         (
             more("\"events\": [{\"event\": \"flood\", \"after_calls\": 1}]"),
@@ -167,10 +167,14 @@ fn every_slip_is_told_with_its_line_and_path() {
             "wrong[0].reason: expected one of `no-answer`",
         ),
     ];
+    let mut missed = Vec::new();
     for (text, part) in table {
         let faults = load("T2-007", &text).map(drop).expect_err(part);
-        assert!(faults.contains(part), "{part}\n--- found:\n{faults}");
+        if !faults.contains(part) {
+            missed.push(format!("{part}\n--- found:\n{faults}"));
+        }
     }
+    assert!(missed.is_empty(), "{}", missed.join("\n\n"));
     let faults = load("T2-007", "[]").unwrap_err();
     assert!(faults.contains("expected a table"), "{faults}");
     let nothing = "{\"id\": \"T1-001\", \"tier\": 1, \"type\": \"single_call\", \"prompt\": \"x\", \"max_calls\": 1}";
