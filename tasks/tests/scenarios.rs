@@ -83,11 +83,17 @@ fn the_published_scenario_loads_byte_for_byte() {
     assert!(task.instruction.starts_with("Create a contact for John Smith"));
 }
 
-#[test]
-fn every_slip_is_told_with_its_line_and_path() {
-    let edit = |from: &str, to: &str| PUBLISHED.replacen(from, to, 1);
-    let more = |text: &str| edit("\"max_calls\": 4,", &format!("\"max_calls\": 4,\n  {text},"));
-    let table = [
+fn edit(from: &str, to: &str) -> String {
+    PUBLISHED.replacen(from, to, 1)
+}
+
+fn more(text: &str) -> String {
+    edit("\"max_calls\": 4,", &format!("\"max_calls\": 4,\n  {text},"))
+}
+
+/// Slips in the published keys, each with what is said of it.
+fn slips() -> Vec<(String, &'static str)> {
+    vec![
         (edit("\"tier\": 2", "\"tier\": 3"), "T2-007.json:3: tier: expected the tier of `T2-007`"),
         (edit("\"tier\": 2", "\"tier\": 7"), "T2-007.json:3: tier: expected a whole number from 1"),
         (edit("multi_step", "many_steps"), "T2-007.json:4: type: expected one of `single_call`"),
@@ -133,6 +139,12 @@ fn every_slip_is_told_with_its_line_and_path() {
             ":4: tier: `tier` stands here twice",
         ),
         (edit("\"tier\": 2,", "\"tier\": 2"), "T2-007.json:4: not JSON: "),
+    ]
+}
+
+/// Slips in what is added.
+fn slips_in_additions() -> Vec<(String, &'static str)> {
+    vec![
         (
             more("\"refuse\": true"),
             "refuse: it is right to change nothing, but `crm_create_contact` is expected",
@@ -166,9 +178,13 @@ fn every_slip_is_told_with_its_line_and_path() {
             more("\"wrong\": [{\"name\": \"a\", \"reason\": \"bad luck\", \"answer\": \"x\"}]"),
             "wrong[0].reason: expected one of `no-answer`",
         ),
-    ];
+    ]
+}
+
+#[test]
+fn every_slip_is_told_with_its_line_and_path() {
     let mut missed = Vec::new();
-    for (text, part) in table {
+    for (text, part) in slips().into_iter().chain(slips_in_additions()) {
         let faults = load("T2-007", &text).map(drop).expect_err(part);
         if !faults.contains(part) {
             missed.push(format!("{part}\n--- found:\n{faults}"));
