@@ -69,10 +69,10 @@ pub(super) fn run(args: TasksArgs) -> Result<Code, Failure> {
         TasksCommand::Show { suite, task, variant, answer } => {
             show(&suite, &task, &variant, answer)
         }
-        TasksCommand::Check { suite, run } => match check::check(&suite)? {
-            Code::Done if run => rehearse::rehearse(&suite),
-            code => Ok(code),
-        },
+        TasksCommand::Check { suite, run } => {
+            let code = check::check(&suite)?;
+            if run && code == Code::Done { rehearse::rehearse(&suite) } else { Ok(code) }
+        }
         TasksCommand::New { path } => new(&path),
         TasksCommand::Schema { file } => schemas(file.as_deref()),
     }

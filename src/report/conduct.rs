@@ -130,6 +130,9 @@ fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}", value * 100.0))
 }
 
+/// Trials with what is known of their calls, by the name of their group.
+type Groups<'a> = BTreeMap<String, Vec<(&'a TrialView, &'a Conduct)>>;
+
 /// Trials whose calls were looked at.
 fn known(view: &RunView) -> Vec<(&TrialView, &Conduct)> {
     let of = |trial| -> Option<(&TrialView, &Conduct)> {
@@ -140,11 +143,9 @@ fn known(view: &RunView) -> Vec<(&TrialView, &Conduct)> {
 }
 
 /// Groups trials by tier, type and number of tools; each grouping by its name.
-fn groups<'a>(
-    known: &[(&'a TrialView, &'a Conduct)],
-) -> Vec<(&'static str, BTreeMap<String, Vec<(&'a TrialView, &'a Conduct)>>)> {
+fn groups<'a>(known: &[(&'a TrialView, &'a Conduct)]) -> Vec<(&'static str, Groups<'a>)> {
     let by = |key: &dyn Fn(&TrialView, &Conduct) -> Option<String>| {
-        let mut groups: BTreeMap<String, Vec<_>> = BTreeMap::new();
+        let mut groups = Groups::new();
         for (trial, conduct) in known {
             if let Some(name) = key(trial, conduct) {
                 groups.entry(name).or_default().push((*trial, *conduct));

@@ -174,7 +174,7 @@ impl Conduct {
     /// Returns `min(1, optimal steps / steps)`, where steps are calls that do more than
     /// look; none where one of them is 0.
     ///
-    /// Source: ComplexMCP's tutorial, section 4.2. Its prose defines the ratio the other way
+    /// Source: `ComplexMCP`'s tutorial, section 4.2. Its prose defines the ratio the other way
     /// round (steps over optimal steps); its code computes this one, as only this one is
     /// right in the composite, where more must be better.
     #[must_use]
@@ -186,7 +186,7 @@ impl Conduct {
     ///
     /// `0.4·success + 0.3·min(1, optimal/steps) + 0.2·max(0, 1 − 0.2·violations) +
     /// 0.1·robust`; the efficiency of no step is 0 as in the source, but 1 in a trial that
-    /// passed because none was needed. Source: ComplexMCP's tutorial, section 4.2, `evaluate_agent_run`.
+    /// passed because none was needed. Source: `ComplexMCP`'s tutorial, section 4.2, `evaluate_agent_run`.
     #[must_use]
     pub fn composite(&self, passed: bool) -> f64 {
         let efficiency = if passed && self.optimal_steps == 0 && self.steps == 0 {
@@ -214,9 +214,9 @@ mod tests {
     #[test]
     fn the_composite_is_that_of_its_source() {
         let conduct = |optimal_steps, steps, violations, robust| Conduct {
-            optimal_steps,
-            steps,
             violations,
+            steps,
+            optimal_steps,
             robust,
             ..Conduct::default()
         };

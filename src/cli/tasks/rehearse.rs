@@ -37,17 +37,17 @@ pub(super) fn rehearse(named: &str) -> Result<Code, Failure> {
         };
         for part in parts(task, file) {
             let stage = Stage { gym: &gym, store: &store, config: &config, examiner };
-            let examined = runtime.block_on(stage.play(id, task, &part))?;
-            let problem = part.problem(&examined);
+            let found = runtime.block_on(stage.play(id, task, &part))?;
+            let problem = part.problem(&found);
             tried += 1;
             let Part { name, .. } = &part;
-            let said = examined.reasons.first().map_or("", String::as_str);
+            let said = found.reasons.first().map_or("", String::as_str);
             match problem {
-                None => data(&format!("{id} {name}: {}: {said}", word(examined.verdict))),
+                None => data(&format!("{id} {name}: {}: {said}", word(found.verdict))),
                 Some(problem) => {
                     wrong += 1;
                     data(&format!("{id} {name}: PROBLEM: {problem}"));
-                    for reason in &examined.reasons {
+                    for reason in &found.reasons {
                         data(&format!("    {reason}"));
                     }
                 }

@@ -112,16 +112,12 @@ impl Context<'_> {
                 (Tie::Before { .. } | Tie::Value { .. }, _) => {}
             }
         }
-        match order {
-            Some(earlier) => {
-                let text = format!("call {number} came before call {earlier}");
-                (Stage::Order, Flaw::WrongOrder, text)
-            }
-            None => {
-                let text = format!("call {number} fits, but not together with the others");
-                (Stage::Together, Flaw::WrongOrder, text)
-            }
+        if let Some(earlier) = order {
+            let text = format!("call {number} came before call {earlier}");
+            return (Stage::Order, Flaw::WrongOrder, text);
         }
+        let text = format!("call {number} fits, but not together with the others");
+        (Stage::Together, Flaw::WrongOrder, text)
     }
 }
 

@@ -142,9 +142,7 @@ fn redundant(context: &Context<'_>) -> u32 {
         let same = |other: &&Made| other.worked() && is_same(other, made);
         let last = earlier.iter().rposition(|other| same(&other));
         made.worked()
-            && last.is_some_and(|last| {
-                changes(made) || !earlier[last..].iter().any(|other| changes(other))
-            })
+            && last.is_some_and(|last| changes(made) || !earlier[last..].iter().any(&changes))
     };
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();

@@ -134,12 +134,12 @@ impl Examiner {
                 checks::state(&self.file.final_state_assertions, &pair)
             }
         };
-        Ok(self.decide(&evidence, state))
+        Ok(self.decide(&evidence, &state))
     }
 
     /// Decides on what an attempt left; `state` is what does not hold of the state, or why
     /// nobody can tell.
-    fn decide(&self, evidence: &Evidence, state: Result<Vec<Complaint>, String>) -> Examined {
+    fn decide(&self, evidence: &Evidence, state: &Result<Vec<Complaint>, String>) -> Examined {
         let way = self.best_way(evidence);
         let context = way.context(evidence, &self.known);
         let mut complaints = checks::answered(evidence);
@@ -148,7 +148,7 @@ impl Examiner {
         complaints.extend(checks::asked(&self.file, evidence, &self.known));
         complaints.extend(checks::refused(&self.file, evidence, &self.known));
         complaints.extend(checks::budget(&self.file, evidence));
-        let unclear = match &state {
+        let unclear = match state {
             Ok(found) => {
                 complaints.extend(found.iter().cloned());
                 None

@@ -95,7 +95,7 @@ fn ids(arguments: &Value) -> Vec<String> {
 fn collect(value: &Value, name: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| collect(value, name, found))
+            fields.iter().for_each(|(name, value)| collect(value, name, found));
         }
         Value::Array(items) => items.iter().for_each(|value| collect(value, name, found)),
         Value::String(text) => {

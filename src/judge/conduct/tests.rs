@@ -11,6 +11,9 @@ use super::*;
 use crate::store::OperationData;
 use crate::verdict::Recovery;
 
+/// Tool, arguments and result of a call.
+type Asked = (&'static str, Value, Value);
+
 fn known() -> Known {
     let one = |category: &str, writes: bool, parameters: Value| OperationData {
         category: category.to_owned(),
@@ -72,7 +75,7 @@ fn changed(change: &Value) -> ScenarioFile {
 }
 
 fn judged(file: &ScenarioFile, evidence: &Evidence) -> Examined {
-    Examiner { file: file.clone(), known: known() }.decide(evidence, Ok(Vec::new()))
+    Examiner { file: file.clone(), known: known() }.decide(evidence, &Ok(Vec::new()))
 }
 
 fn create() -> (&'static str, Value, Value) {
@@ -107,7 +110,7 @@ fn the_published_scenario_is_judged_by_its_rules() {
         json!({"name": "John Smith", "company": "Acme"}),
         json!({"id": "CON-zzzzzzzz"}),
     );
-    let table: Vec<(Vec<(&str, Value, Value)>, Verdict, &[Flaw], &str)> = vec![
+    let table: Vec<(Vec<Asked>, Verdict, &[Flaw], &str)> = vec![
         (vec![create(), log("CON-9kxt4wmb")], Verdict::Pass, &[], "as expected"),
         (vec![search.clone(), create(), log("CON-9kxt4wmb")], Verdict::Pass, &[], "reads are free"),
         (
@@ -232,7 +235,6 @@ fn guesses_refusals_near_misses_and_words_are_seen() {
     let delete = failed("crm_delete_contact", json!({"contact_id": "CON-9kxt4wmb"}), "forbidden");
     let mail = json!({"expected_calls": [{"tool": "send_email", "args_match": {"to": "John"}}]});
     let notify = ("send_notification", json!({"to": "John"}), json!({"id": 1}));
-    let faulty = json!({"answer_checks": [{"all": ["ACT-2djw6kpc"], "degrades": true}]});
     let table = [
         (
             &asking,
@@ -284,22 +286,6 @@ fn guesses_refusals_near_misses_and_words_are_seen() {
             Some(Flaw::NearMiss),
             "the wrong way to tell him",
         ),
-        (
-            &faulty,
-            vec![create(), log("CON-9kxt4wmb")],
-            "Logged.",
-            Verdict::Degraded,
-            Some(Flaw::WrongAnswer),
-            "right, and badly told",
-        ),
-        (
-            &faulty,
-            vec![create()],
-            "Logged.",
-            Verdict::Fail,
-            Some(Flaw::MissingCall),
-            "words raise nothing",
-        ),
     ];
     for (change, calls, answer, verdict, flaw, why) in table {
         let got = judged(&changed(change), &evidence(&calls, answer));
@@ -307,6 +293,16 @@ fn guesses_refusals_near_misses_and_words_are_seen() {
         let flaws = &got.conduct.flaws;
         assert!(flaw.is_none_or(|flaw| flaws.contains(&flaw)), "{why}: {flaws:?}");
     }
+}
+
+#[test]
+fn words_count_where_actions_are_right() {
+    let faulty = json!({"answer_checks": [{"all": ["ACT-2djw6kpc"], "degrades": true}]});
+    let calls = [create(), log("CON-9kxt4wmb")];
+    let got = judged(&changed(&faulty), &evidence(&calls, "Logged."));
+    assert_eq!(got.verdict, Verdict::Degraded, "right, and badly told: {:?}", got.reasons);
+    let got = judged(&changed(&faulty), &evidence(&calls[..1], "Logged."));
+    assert_eq!(got.verdict, Verdict::Fail, "words raise nothing: {:?}", got.reasons);
     let silent = Evidence { answer: None, ..evidence(&[create(), log("CON-9kxt4wmb")], "") };
     let got = judged(&published(), &silent);
     assert_eq!(
@@ -380,14 +376,15 @@ fn calls() -> impl Strategy<Value = Vec<(u8, u8, u8)>> {
     prop::collection::vec((0_u8..2, 0_u8..3, 0_u8..3), 0..6)
 }
 
+/// Tool, value, earlier call, whether optional.
+type Parts = (u8, Option<u8>, Option<usize>, bool);
+
 fn expectations() -> impl Strategy<Value = Vec<Value>> {
     let one = (0_u8..2, prop::option::of(0_u8..3), prop::option::of(0_usize..4), any::<bool>());
     let one = (one, prop::collection::vec(0_usize..4, 0..2));
     prop::collection::vec(one, 0..5).prop_map(|all| {
-        let call = |(index, ((tool, value, prior, optional), after)): (
-            usize,
-            ((u8, Option<u8>, Option<usize>, bool), Vec<usize>),
-        )| {
+        let call = |(index, (parts, after)): (usize, (Parts, Vec<usize>))| {
+            let (tool, value, prior, optional) = parts;
             let mut call = json!({"tool": tool.to_string(), "optional": optional});
             if let Some(value) = value {
                 call["args_match"] = json!({"v": value});
