@@ -148,6 +148,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
             digest: "0".repeat(64),
             source: "made".to_owned(),
             tasks,
+            subsets: BTreeMap::new(),
         },
         plan: Plan {
             tasks: ids.to_vec(),

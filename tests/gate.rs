@@ -1,11 +1,20 @@
-//! The gate's rule against simulated series of runs: how often it blocks a run that is as
-//! good as its baseline, and one that is six points worse.
+//! The gate: its rule against simulated series of runs, and the command as CI uses it.
 //!
 //! With `WILDGYM_BARS` set more series are simulated, and the figures are printed.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+use common::written::{Fate, Written, index, passes};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde_json::json;
 use wildgym::metrics::{Cell, Drop, Sides};
+use wildgym::record::TrialId;
 
 /// Tasks by tier, and what their chances are spread around, in log odds: 82 % at tier 1 and
 /// 54 % at tier 4 are the figures that the source of the tiers gives.
@@ -130,4 +139,109 @@ fn a_steady_failure_of_tier_five_blocks_at_once() {
     let tasks = [vec![Sides { baseline: cell(21, 21), run: cell(3, 3) }; 77], vec![newly]].concat();
     assert!(!Drop::of(&tasks).unwrap().exceeds(TOLERANCE), "0.4 points are tolerated elsewhere");
     assert!(tasks.iter().any(Sides::fails_newly));
+}
+
+/// A run of 24 tasks, the last four of tier 5, made on that day of March.
+fn night(place: &Place, day: u32, fate: impl Fn(&TrialId) -> Fate) -> String {
+    let name = format!("night-{day}");
+    let mut written = Written::new(24)
+        .with("created", json!(format!("2026-03-{day:02}T02:00:00Z")))
+        .with("suite.subsets", json!({"smoke": ["t-00", "t-20"]}));
+    written.subset = |task| Some(if task < 20 { "tier-1" } else { "tier-5" });
+    written.write(place, &name, fate);
+    format!("runs/{name}")
+}
+
+/// Passes all, and task 3 two times of three.
+fn usual(trial: &TrialId) -> Fate {
+    passes((index(trial), trial.k) != (3, 2))
+}
+
+fn gate(place: &Place, run: &str, more: &[&str]) -> common::Ran {
+    place.wildgym(&[&["gate", run, "--baseline", "series.jsonl"][..], more].concat())
+}
+
+#[test]
+fn a_series_grows_night_by_night_and_blocks_what_is_worse() {
+    let place = Place::new();
+    let first = gate(&place, &night(&place, 1, usual), &["--append"]);
+    assert_eq!((first.code, first.out.as_str()), (Some(0), ""), "{}", first.err);
+    assert!(first.err.contains("nothing to compare with yet"), "{}", first.err);
+    for day in 2..8 {
+        let ran = gate(&place, &night(&place, day, usual), &["--append"]);
+        assert_eq!(ran.code, Some(0), "{day}: {}{}", ran.out, ran.err);
+    }
+    let lines = || fs::read_to_string(place.path().join("series.jsonl")).unwrap().lines().count();
+    assert_eq!(lines(), 7, "a line a run");
+    let again = gate(&place, "runs/night-7", &["--append"]);
+    assert!(again.err.contains("stands in `series.jsonl` already"), "{}", again.err);
+    assert_eq!(lines(), 7);
+
+    let same = gate(&place, &night(&place, 8, usual), &[]);
+    assert_eq!(same.code, Some(0), "{}", same.out);
+    assert!(same.out.contains("flaky     t-03 14/21 then 2/3"), "{}", same.out);
+    let worse = night(&place, 9, |trial| passes(index(trial) > 2));
+    let blocked = gate(&place, &worse, &["--json", "--markdown", "a.md", "--junit", "a.xml"]);
+    assert_eq!(blocked.code, Some(1), "{}", blocked.out);
+    let told = blocked.json();
+    assert_eq!(told["blocked"], true);
+    assert_eq!(told["baseline"]["runs"].as_array().unwrap().len(), 6, "seven days back");
+    assert_eq!(told["newly_failing"].as_array().unwrap().len(), 3, "{told}");
+    let written = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    assert!(written("a.md").starts_with("### wildgym gate: blocked"));
+    assert!(written("a.xml").contains("failures=\"1\" skipped=\"3\""), "{}", written("a.xml"));
+    let wide = gate(&place, &worse, &["--tolerance", "20"]);
+    assert_eq!(wide.code, Some(0), "{}", wide.out);
+}
+
+#[test]
+fn tier_five_tolerates_nothing_unless_told() {
+    let place = Place::new();
+    night(&place, 1, usual);
+    let run = night(&place, 2, |trial| passes((index(trial), trial.k) != (22, 3)));
+    let gate = |more: &[&str]| {
+        place.wildgym(&[&["gate", &run, "--baseline", "runs/night-1"][..], more].concat())
+    };
+    let blocked = gate(&[]);
+    assert_eq!(blocked.code, Some(1), "{}", blocked.out);
+    let said = "`t-22` failed 1 of 3, and never before (tier-5 tolerates none)";
+    assert!(blocked.out.contains(said), "{}", blocked.out);
+    assert_eq!(gate(&["--no-tolerance", "other"]).code, Some(0));
+    let smoke = gate(&["--subset", "smoke"]);
+    assert_eq!(smoke.code, Some(0), "the task is not of it: {}", smoke.out);
+    assert!(smoke.out.contains("subset smoke"), "{}", smoke.out);
+}
+
+#[test]
+fn what_cannot_be_compared_or_is_not_complete_does_not_pass() {
+    let place = Place::new();
+    night(&place, 1, usual);
+    night(&place, 2, |trial| if index(trial) == 1 { Fate::Lost } else { Fate::Pass });
+    night(&place, 30, usual);
+    Written::new(24).with("limits.rounds", json!(5)).write(&place, "short", usual);
+    fs::write(place.path().join("old.jsonl"), "").unwrap();
+    let table: &[(&[&str], i32, &str)] = &[
+        (&["runs/night-2", "--baseline", "runs/night-1"], 1, "not complete: 3 of its trials"),
+        (&["runs/night-1", "--baseline", "runs/night-1"], 2, "is its own baseline"),
+        (&["runs/night-1", "--baseline", "nowhere"], 2, "no run and no series `nowhere`"),
+        (&["runs/night-30", "--baseline", "old.jsonl"], 2, "has no run of the 7 days before"),
+        (&["runs/night-1", "--baseline", "runs/short"], 2, "limits: 100 rounds"),
+        (&["runs/night-1", "--baseline", "runs/short", "--allow", "limits"], 0, "allowed: limits"),
+        (&["runs/night-1", "--baseline", "runs/night-30", "--append"], 2, "is a run, not a series"),
+        (&["runs/night-1", "--baseline", "old.jsonl", "--tolerance", "101"], 2, "from 0 to 100"),
+        (&["runs/night-1", "--baseline", "runs/night-30", "--subset", "x"], 2, "`smoke`"),
+        (&["runs/none", "--baseline", "old.jsonl"], 2, "no run in `runs/none`"),
+        (&["runs/night-2", "--baseline", "old.jsonl", "--append"], 2, "if it is complete"),
+        (&["runs/night-1", "--baseline", "runs/night-30", "--junit", "no/x"], 2, "cannot write"),
+    ];
+    for (args, code, says) in table {
+        let ran = place.wildgym(&[&["gate"][..], args].concat());
+        let said = format!("{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, Some(*code), "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?} must say `{says}`: {said}");
+    }
+    fs::write(place.path().join("torn.jsonl"), "{\"format\":9}\n").unwrap();
+    let newer = place.wildgym(&["gate", "runs/night-1", "--baseline", "torn.jsonl"]);
+    assert_eq!(newer.code, Some(2));
+    assert!(newer.err.contains("has format 9"), "{}", newer.err);
 }

@@ -175,6 +175,7 @@ fn config() -> RunConfig {
             digest: String::new(),
             source: "starter".to_owned(),
             tasks: String::new(),
+            subsets: std::collections::BTreeMap::new(),
         },
         plan: Plan {
             tasks: Vec::new(),

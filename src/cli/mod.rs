@@ -22,6 +22,7 @@ mod annotate;
 mod compare;
 mod doctor;
 mod export;
+mod gate;
 mod rejudge;
 mod report;
 mod resume;
@@ -43,8 +44,8 @@ pub use failure::{Code, Failure};
 /// Measures how well language-model agents finish real work when nothing is idealised
 #[derive(Debug, Parser)]
 #[command(name = "wildgym", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 something lost, unjudged, unannotated, faulty or \
-missing, 2 usage or configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
+#[command(after_help = "Exit codes: 0 done, 1 something lost, unjudged, unannotated, faulty, \
+missing or blocked, 2 usage or configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -58,6 +59,7 @@ enum Command {
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
+    Gate(gate::GateArgs),
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
     Show(show::ShowArgs),
@@ -82,6 +84,7 @@ pub fn main() -> ExitCode {
         Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Gate(args) => gate::run(&args),
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Show(args) => show::run(&args),

@@ -79,6 +79,38 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
     found.map(|(what, lines)| Difference { what, lines }).collect()
 }
 
+/// Returns what forbids a comparison where it differs, as one text for each of
+/// [`ALLOWABLE`]: what can be kept of a run where the run itself is gone.
+#[must_use]
+pub fn pins(config: &RunConfig, judge: &str) -> BTreeMap<String, String> {
+    let or_none = |value: Option<u64>| value.map_or("none".to_owned(), |value| value.to_string());
+    let RunConfig { suite, limits, bounds, tools, web, .. } = config;
+    let mut judge = judge.to_owned();
+    if config.judge.name == judge && config.judge.votes > 0 {
+        let models = config.judge.models.iter().map(|model| model.name.as_str());
+        let models: Vec<&str> = models.collect();
+        judge = format!("{judge} ({} of {})", config.judge.votes, models.join(", "));
+    }
+    let recording = web.recording.as_ref().map(|it| format!(" {}", it.digest)).unwrap_or_default();
+    let texts = [
+        ("suite", format!("{} {} ({})", suite.name, suite.version, suite.digest)),
+        ("judge", judge),
+        (
+            "limits",
+            format!(
+                "{} rounds, {} tokens, {} s",
+                or_none(limits.rounds.map(Into::into)),
+                or_none(limits.tokens),
+                or_none(limits.seconds)
+            ),
+        ),
+        ("bounds", format!("{} s, {} bytes", bounds.seconds, bounds.bytes)),
+        ("tools", tools.schemas.clone()),
+        ("web", format!("{}{recording}", web.kind.name())),
+    ];
+    texts.into_iter().map(|(what, text)| (what.to_owned(), text)).collect()
+}
+
 /// Says that a value differs, where it does.
 fn differ<T: PartialEq + Display + ?Sized>(name: &str, a: &T, b: &T) -> Vec<String> {
     if a == b {

@@ -72,6 +72,9 @@ pub struct SuiteRef {
     pub source: String,
     /// Blob with what judges and reports need of its tasks ([`TaskData`] by id, as JSON).
     pub tasks: String,
+    /// The tasks of its subsets, by name of the subset.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub subsets: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What judges and reports need of a task, so that they work from the store alone.

@@ -10,11 +10,14 @@ mod task;
 pub(crate) mod text;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
 
 use crate::environment::HostMap;
 use crate::fault::{Faults, Notes};
 use crate::suite::{Suite, SuiteMeta};
+use crate::task::Task;
 
 impl Suite {
     /// Loads the suite in `folder`, or returns all that is wrong with it.
@@ -38,12 +41,43 @@ impl Suite {
         }
         let sites = site::read_all(&tree, &mut notes);
         let tasks = task::read_all(&tree, &sites, &mut notes);
+        if let Some((meta, source)) = &meta {
+            check_subsets(meta, source, &tasks, &mut notes);
+        }
         let digest = tree.digest(&mut notes);
         match (notes.finish(), meta) {
             (None, Some((meta, _))) => {
                 Ok(Self { meta, folder: folder.to_owned(), tasks, sites: sites.by_host, digest })
             }
             (faults, _) => Err(faults.unwrap_or(Faults(Vec::new()))),
+        }
+    }
+}
+
+/// Notes what subsets name and the suite does not have. Tasks with faults of their own are
+/// not known yet, so nothing is said where there are others.
+fn check_subsets(
+    meta: &SuiteMeta,
+    source: &document::Source,
+    tasks: &BTreeMap<String, Task>,
+    notes: &mut Notes,
+) {
+    if !notes.is_empty() {
+        return;
+    }
+    for (name, subset) in &meta.subsets {
+        let named = |one: &str| tasks.values().any(|task| task.meta.subset.as_deref() == Some(one));
+        if named(name) {
+            let field = format!("subsets.{name}");
+            source.fault(notes, &field, format!("tasks call their own subset `{name}`"));
+        }
+        for one in subset.subsets.iter().filter(|one| !named(one)) {
+            let field = format!("subsets.{name}.subsets");
+            source.fault(notes, &field, format!("no task is of subset `{one}`"));
+        }
+        for id in subset.tasks.iter().filter(|id| !tasks.contains_key(*id)) {
+            let field = format!("subsets.{name}.tasks");
+            source.fault(notes, &field, format!("there is no task `{id}`"));
         }
     }
 }
