@@ -9,8 +9,8 @@ use clap::builder::PossibleValuesParser;
 use jiff::SignedDuration;
 
 use super::{Code, Failure, compare, data, report as cli_report, say};
-use crate::metrics::State;
-use crate::report::{self, ALLOWABLE, GateView, RunView};
+use crate::metrics::{State, Tally};
+use crate::report::{self, ALLOWABLE, GateView, RunView, TrialView};
 use crate::store::{RunConfig, SeriesLine, SeriesTask, Store, append_series, read_series};
 
 /// Block a change: compare a run with a baseline, and exit with 1 where it is worse
@@ -68,7 +68,7 @@ pub(super) struct GateArgs {
     #[arg(long, value_name = "FILE")]
     markdown: Option<Utf8PathBuf>,
 
-    /// Also write the comparison to a file, as JUnit XML
+    /// Also write the comparison to a file, as XML in the form of `JUnit`
     #[arg(long, value_name = "FILE")]
     junit: Option<Utf8PathBuf>,
 
@@ -96,7 +96,7 @@ pub(super) fn run(args: &GateArgs) -> Result<Code, Failure> {
         .hint("a series is a file, such as `series.jsonl`; it is made where it is missing"));
     }
     let only = args.subset.as_deref().map(|name| subset(&config, name)).transpose()?;
-    let tally: crate::metrics::Tally = view.trials.iter().map(|trial| trial.state()).collect();
+    let tally: Tally = view.trials.iter().map(TrialView::state).collect();
     let (baseline, mut notes) = baseline(args, &line, is_series)?;
     let complete = tally.is_complete();
     if baseline.is_empty() && args.append && complete {

@@ -141,8 +141,8 @@ impl Written {
         });
         for (path, value) in &self.config {
             let (parent, field) = path.rsplit_once('.').unwrap_or(("", path));
-            let pointer = parent.split('.').filter(|part| !part.is_empty());
-            let pointer: String = pointer.map(|part| format!("/{part}")).collect();
+            let slash = if parent.is_empty() { "" } else { "/" };
+            let pointer = format!("{slash}{}", parent.replace('.', "/"));
             config.pointer_mut(&pointer).unwrap()[field] = value.clone();
         }
         config
