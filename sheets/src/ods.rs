@@ -34,6 +34,9 @@ const LISTED: usize = 1_000;
 /// The longest text of a cell, in bytes.
 const LONGEST: usize = 16 << 20;
 
+/// The most cells of all sheets that repeat another.
+const REPEATED: u64 = 5_000_000;
+
 /// The most decimals of a percentage.
 const DECIMALS: usize = 15;
 
@@ -223,6 +226,8 @@ struct Reading<'a> {
     defined: Vec<String>,
     /// The names of number formats.
     kinds: Vec<String>,
+    /// How many cells may still repeat another.
+    repeats: u64,
     notes: Vec<String>,
 }
 
@@ -250,6 +255,7 @@ impl<'a> Reading<'a> {
             field: Field::None,
             defined: Vec::new(),
             kinds: Vec::new(),
+            repeats: REPEATED,
             notes: Vec::new(),
         }
     }
@@ -368,11 +374,19 @@ impl<'a> Reading<'a> {
             count = 0;
         }
         for done in 0..count {
-            let mut cells = if done + 1 == count {
-                std::mem::take(&mut open.cells)
-            } else {
-                open.cells.clone()
-            };
+            let is_last = done + 1 == count;
+            let mut cells =
+                if is_last { std::mem::take(&mut open.cells) } else { open.cells.clone() };
+            let spent = if is_last { 0 } else { cells.len() as u64 };
+            if spent > self.repeats {
+                self.notes.push(format!(
+                    "row {} is repeated too often to be read so many times",
+                    u64::from(open.row) + 1
+                ));
+                open.row = open.row.saturating_add(count - done);
+                break;
+            }
+            self.repeats -= spent;
             open.gather.add(open.row, &mut cells);
             for (first, last, looks) in &open.runs {
                 for (areas, look) in open.looks.iter_mut().zip(looks) {
