@@ -72,24 +72,31 @@ async fn measure(
     read: impl AsyncFn(&Workers, Vec<u8>) -> Done,
 ) -> Done {
     let workers = Workers::new(PathBuf::from(env!("CARGO_BIN_EXE_wildgym")), 1);
-    let mut took = Vec::new();
+    let (mut took, mut peak) = (Vec::new(), 0);
     for _ in 0..runs {
         let copy = bytes.to_vec();
         let begin = Instant::now();
-        read(&workers, copy).await.map_err(|error| format!("{name}: {error}"))?;
+        let mut reading = std::pin::pin!(read(&workers, copy));
+        // The pool may end a worker with its job, so it is looked at while it works.
+        let read = loop {
+            tokio::select! {
+                read = &mut reading => break read,
+                () = tokio::time::sleep(Duration::from_millis(10)) => peak = peak.max(most()),
+            }
+        };
+        read.map_err(|error| format!("{name}: {error}"))?;
         took.push(begin.elapsed());
     }
     took.sort();
     let median = took[took.len() / 2];
-    let peak = peak()?;
     println!(
         "{name:<16} {:6.1} MB  median {median:9.3?}  {:7.2} MB/s  peak memory {:4} MiB",
         megabytes(bytes.len()),
         megabytes(bytes.len()) / median.max(Duration::from_nanos(1)).as_secs_f64(),
         peak >> 20
     );
-    if peak > MEMORY {
-        Err(format!("{name}: more than {} MiB", MEMORY >> 20).into())
+    if peak == 0 || peak > MEMORY {
+        Err(format!("{name}: not known to need less than {} MiB", MEMORY >> 20).into())
     } else {
         Ok(())
     }
@@ -100,11 +107,11 @@ fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }
 
-/// Returns the most memory that the worker has had, in bytes.
-fn peak() -> Done<u64> {
+/// Returns the most memory that a worker has had, in bytes.
+fn most() -> u64 {
     let mut most = 0;
-    for task in fs::read_dir("/proc/self/task")? {
-        let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+    for task in fs::read_dir("/proc/self/task").into_iter().flatten().flatten() {
+        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
         for child in children.split_whitespace() {
             let status = fs::read_to_string(format!("/proc/{child}/status")).unwrap_or_default();
             let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -113,7 +120,7 @@ fn peak() -> Done<u64> {
             most = most.max(kib << 10);
         }
     }
-    if most == 0 { Err("no worker to look at".into()) } else { Ok(most) }
+    most
 }
 
 /// How many rows below the header a summary counted, or the table has.
@@ -202,7 +209,7 @@ const PARTS: &[(&str, &str)] = &[
     ),
     (
         "xl/styles.xml",
-        r#"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts count="1"><font/></fonts><fills count="1"><fill/></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="7"/><xf numFmtId="10"/></cellXfs></styleSheet>"#,
+        r#"<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><fonts count="1"><font><sz val="11"/></font></fonts><fills count="1"><fill><patternFill patternType="none"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="7"/><xf numFmtId="10"/></cellXfs></styleSheet>"#,
     ),
 ];
 

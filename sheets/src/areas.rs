@@ -91,7 +91,7 @@ fn close(closed: &mut BTreeMap<u32, (Vec<Area>, u64)>, (look, area): (u32, Area)
 pub(crate) fn listed((areas, more): &(Vec<Area>, u64)) -> String {
     let mut text = areas.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if *more > 0 {
-        text.push_str(&format!(" and {more} more areas"));
+        text.extend([" and ", &more.to_string(), " more areas"]);
     }
     text
 }

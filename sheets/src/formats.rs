@@ -173,7 +173,8 @@ impl Scan {
                     letters.next();
                 }
                 '[' => {
-                    self.bracket(&letters.by_ref().take_while(|c| *c != ']').collect::<String>())
+                    let text: String = letters.by_ref().take_while(|c| *c != ']').collect();
+                    self.bracket(&text);
                 }
                 letter => self.letter(letter, &mut letters),
             }
@@ -251,7 +252,7 @@ impl Scan {
 /// Whether a literal of a format names a currency.
 fn is_money(text: &str) -> bool {
     let codes = ["EUR", "USD", "GBP", "CHF", "CNY", "RMB", "JPY", "SEK", "NOK", "DKK", "kr", "Fr."];
-    text.contains(|c| matches!(c, '$' | '€' | '£' | '¥' | '￥' | '₩' | '₹' | '₽' | '元' | '円'))
+    text.contains(['$', '€', '£', '¥', '￥', '₩', '₹', '₽', '元', '円'])
         || codes.iter().any(|code| text.trim() == *code)
 }
 

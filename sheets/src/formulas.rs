@@ -42,8 +42,9 @@ impl Formulas {
                 run.last = text;
                 return;
             }
-            let run = self.open.remove(&column);
-            run.into_iter().for_each(|run| self.close(column, run));
+            if let Some(run) = self.open.remove(&column) {
+                self.close(column, run);
+            }
         }
         let run = Run { top: row, bottom: row, first: text.clone(), last: text };
         self.open.insert(column, run);

@@ -56,7 +56,7 @@ pub(crate) fn read(bytes: &[u8], part: &Part) -> Result<Workbook, Error> {
     package.walk("styles.xml", |node| styles.node(&node));
     package.walk("content.xml", |node| match node {
         Node::Open("body", _) => ControlFlow::Break(()),
-        node => styles.node(&node),
+        node @ (Node::Open(..) | Node::Close(_) | Node::Text(_)) => styles.node(&node),
     });
     let mut names = Vec::new();
     let missing = || Error::Damaged("its content is missing".to_owned());
@@ -84,7 +84,7 @@ pub(crate) fn read(bytes: &[u8], part: &Part) -> Result<Workbook, Error> {
         let reason = crate::error::brief(&error);
         reading.notes.push(format!("it could not be read to its end: {reason}"));
     }
-    reading.finish()
+    Ok(reading.finish())
 }
 
 /// How numbers of each format are shown: plain, then percentages by their decimals.
@@ -502,18 +502,18 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn finish(mut self) -> Result<Workbook, Error> {
+    fn finish(mut self) -> Workbook {
         self.depth = 1;
         self.close_table();
         let lines = self.defined;
         let details = Some(Detail { title: "Defined names".into(), lines });
-        Ok(Workbook {
+        Workbook {
             kind: String::new(),
             names: self.names,
             sheets: self.sheets,
             details: details.filter(|detail| !detail.lines.is_empty()).into_iter().collect(),
             notes: self.notes,
-        })
+        }
     }
 }
 

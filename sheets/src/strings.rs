@@ -50,15 +50,12 @@ pub(crate) fn unescaped(text: &str) -> String {
             .filter(|code| code.bytes().all(|b| b.is_ascii_hexdigit()))
             .and_then(|code| u32::from_str_radix(code, 16).ok())
             .and_then(char::from_u32);
-        match letter {
-            Some(letter) => {
-                out.push(letter);
-                rest = &rest[at + 7..];
-            }
-            None => {
-                out.push_str("_x");
-                rest = &rest[at + 2..];
-            }
+        if let Some(letter) = letter {
+            out.push(letter);
+            rest = &rest[at + 7..];
+        } else {
+            out.push_str("_x");
+            rest = &rest[at + 2..];
         }
     }
     out.push_str(rest);

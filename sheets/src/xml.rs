@@ -40,24 +40,32 @@ pub(crate) fn walk(
     config.allow_unmatched_ends = true;
     config.allow_dangling_amp = true;
     let mut buffer = Vec::with_capacity(4096);
+    let mut depth = 0_i64;
     loop {
         buffer.clear();
         let flow = match reader.read_event_into(&mut buffer).map_err(|error| error.to_string())? {
-            Event::Start(tag) => visit(Node::Open(tag.local_name().into_inner(), &tag)),
+            Event::Start(tag) => {
+                depth += 1;
+                visit(Node::Open(tag.local_name().into_inner(), &tag))
+            }
             Event::Empty(tag) => {
                 let name = tag.local_name().into_inner();
                 match visit(Node::Open(name, &tag)) {
                     ControlFlow::Continue(()) => visit(Node::Close(name)),
-                    broken => broken,
+                    broken @ ControlFlow::Break(()) => broken,
                 }
             }
-            Event::End(tag) => visit(Node::Close(tag.local_name().into_inner())),
+            Event::End(tag) => {
+                depth -= 1;
+                visit(Node::Close(tag.local_name().into_inner()))
+            }
             Event::Text(text) => visit(Node::Text(&text.xml10_content())),
             Event::CData(text) => visit(Node::Text(&text.xml10_content())),
             Event::GeneralRef(reference) => {
                 let whole = format!("&{};", &*reference.xml10_content());
                 visit(Node::Text(&unescape(&whole).unwrap_or(Cow::Borrowed(&whole))))
             }
+            Event::Eof if depth > 0 => return Err("it ends within a tag".to_owned()),
             Event::Eof => return Ok(()),
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => ON,
         };

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use crate::cell::Context;
-use crate::error::Error;
+use crate::error::{Error, brief};
 use crate::gather::Budget;
 use crate::model::{Detail, Part, Sheet, Visibility, Workbook};
 use crate::read::chosen;
@@ -51,8 +51,9 @@ pub(crate) fn read(bytes: &[u8], part: &Part) -> Result<Workbook, Error> {
         .unwrap_or_default();
     let strings = match target("sharedStrings") {
         Some(path) => strings(&mut package, &path)?,
-        None => Strings::default(),
+        None => (Strings::default(), None),
     };
+    let (strings, note) = strings;
     let context = Context { strings, forms: std::mem::take(&mut styles.forms) };
     let people = target("person").map(|path| extras::people(&mut package, &path));
     let shared = Shared {
@@ -71,7 +72,7 @@ pub(crate) fn read(bytes: &[u8], part: &Part) -> Result<Workbook, Error> {
         sheets.push(outline);
     }
     let details = defined(&book, &names);
-    Ok(Workbook { kind: String::new(), names, sheets, details, notes: Vec::new() })
+    Ok(Workbook { kind: String::new(), names, sheets, details, notes: note.into_iter().collect() })
 }
 
 /// Reads what is behind a sheet of the workbook.
@@ -157,10 +158,11 @@ fn defined(book: &Book, sheets: &[String]) -> Vec<Detail> {
     Some(detail).filter(|detail| !detail.lines.is_empty()).into_iter().collect()
 }
 
-/// Reads the texts that cells share; readings for pronunciation are no part of them.
-fn strings(package: &mut Package<'_>, path: &str) -> Result<Strings, Error> {
+/// Reads the texts that cells share, and says where they break off; readings for
+/// pronunciation are no part of them.
+fn strings(package: &mut Package<'_>, path: &str) -> Result<(Strings, Option<String>), Error> {
     let mut strings = Strings::default();
-    let Some(source) = package.stream(path, TEXTS)? else { return Ok(strings) };
+    let Some(source) = package.stream(path, TEXTS)? else { return Ok((strings, None)) };
     let (mut text, mut inside, mut reading) = (String::new(), false, false);
     let mut full = None;
     let walked = walk(source, |node| {
@@ -186,8 +188,9 @@ fn strings(package: &mut Package<'_>, path: &str) -> Result<Strings, Error> {
         }
         ON
     });
-    match full {
-        Some(error) => Err(error),
-        None => walked.map(|()| strings).map_err(|error| Error::damaged(&error)),
+    if let Some(error) = full {
+        return Err(error);
     }
+    let broken = |error| format!("the shared texts break off: {}", brief(&error));
+    Ok((strings, walked.err().map(broken)))
 }

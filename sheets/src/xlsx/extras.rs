@@ -228,7 +228,9 @@ fn chart(package: &mut Package<'_>, path: &str) -> String {
             }
             Node::Text(text) if in_text && title.len() < LONGEST => title.push_str(text),
             Node::Text(text) if in_place => {
-                data.last_mut().into_iter().for_each(|it| it.push_str(text))
+                if let Some(place) = data.last_mut() {
+                    place.push_str(text);
+                }
             }
             Node::Open(..) | Node::Close(_) | Node::Text(_) => {}
         }

@@ -147,8 +147,8 @@ struct Reading<'a> {
     rows: u64,
     cell: Open,
     field: Field,
-    /// Whether a text is a reading for pronunciation.
-    reading: bool,
+    /// Whether a text says how another is pronounced.
+    in_ruby: bool,
     cells: Vec<Cell>,
     formulas: Formulas,
     masters: HashMap<u32, (u32, u32, String)>,
@@ -186,7 +186,7 @@ impl<'a> Reading<'a> {
                 text: String::new(),
             },
             field: Field::None,
-            reading: false,
+            in_ruby: false,
             cells: Vec::new(),
             formulas: Formulas::default(),
             masters: HashMap::new(),
@@ -218,9 +218,9 @@ impl<'a> Reading<'a> {
             Node::Close("row") => self.close_row(),
             Node::Open("f", tag) if self.rule.is_none() => self.open_formula(tag),
             Node::Open("f", _) => self.field = Field::Rule,
-            Node::Open("t", _) if !self.reading => self.field = Field::Inline,
-            Node::Open("rPh", _) => self.reading = true,
-            Node::Close("rPh") => self.reading = false,
+            Node::Open("t", _) if !self.in_ruby => self.field = Field::Inline,
+            Node::Open("rPh", _) => self.in_ruby = true,
+            Node::Close("rPh") => self.in_ruby = false,
             Node::Open(name, tag) => self.open(name, tag),
             Node::Close("dataValidation" | "cfRule") => self.close_rule(),
             Node::Close(_) => {}
@@ -262,7 +262,8 @@ impl<'a> Reading<'a> {
             let value = &*attribute.value;
             match attribute.key.local_name().into_inner() {
                 "r" => {
-                    row = value.parse().ok().and_then(|row: u32| row.checked_sub(1)).unwrap_or(row)
+                    let given: Option<u32> = value.parse().ok();
+                    row = given.and_then(|row| row.checked_sub(1)).unwrap_or(row);
                 }
                 "hidden" => hidden = matches!(value, "1" | "true"),
                 "s" => format = value.parse().unwrap_or(0),
