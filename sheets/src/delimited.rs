@@ -53,7 +53,10 @@ impl Dialect {
                 // Seven in ten suffice: dirty files have rows that do not fit.
                 let steady = same * 10 >= widths.len() * 7;
                 let named = tabbed && delimiter == b'\t';
-                (width > 1).then_some(((steady, named, width, delimiter == b','), dialect))
+                // Decimal commas are in every row but the one that names the columns.
+                let headed = widths.first() == Some(&width);
+                let rank = (steady, named, headed, width, same, delimiter == b',');
+                (width > 1).then_some((rank, dialect))
             })
             .max_by_key(|(rank, _)| *rank)
             .map(|(_, dialect)| dialect)
@@ -226,6 +229,8 @@ mod tests {
         let table = [
             ("a,b\n1,2\n", false, Some((b',', b'"')), "comma"),
             ("a;b\n1,5;2,5\n3,5;4,5\n", false, Some((b';', b'"')), "decimal commas"),
+            ("a;b\nA;1,5\nB;2,5;x\n", false, Some((b';', b'"')), "decimal commas, and dirt"),
+            ("p;q\nA;1,5\nB;2,5\nC;3,5\n", false, Some((b';', b'"')), "below a header without"),
             ("a\tb, c\n1\t2, 3\n", true, Some((b'\t', b'"')), "tab, as the name says"),
             ("a|b|c\n1|2|3\n", false, Some((b'|', b'"')), "bar"),
             ("\"x;y\",b\n\"p;q\",2\n", false, Some((b',', b'"')), "the other only in quotes"),

@@ -187,7 +187,7 @@ impl Workers {
 
 /// Returns what a file of so many bytes gets beyond the time of any job: nothing up to
 /// 4 MiB, then a second for each. A million rows of a sheet are some 40 MiB, and reading them
-/// takes 5 to 15 s; what small files can say is read in far less than 10 s.
+/// takes 5 to 13 s; what small files can say is read in far less than 10 s.
 fn more_time(bytes: usize) -> Duration {
     let beyond = bytes.saturating_sub(4 << 20) >> 20;
     Duration::from_secs(u64::try_from(beyond).unwrap_or(u64::MAX).min(60))
