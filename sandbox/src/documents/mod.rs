@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use kind::Kind;
 
 pub use reason::Unreadable;
-pub use workbook::{Formula, Row, Sheet, Visibility, Workbook};
+pub use workbook::{Area, Column, Detail, Formula, Gap, Part, Row, Sheet, Visibility, Workbook};
 
 /// The most bytes of text that a document yields.
 pub const TEXT_LIMIT: usize = 12 << 20;
@@ -49,7 +49,7 @@ pub(crate) fn document(
         Kind::Pdf => pdf::read(bytes)?,
         Kind::Word => word::read(bytes)?,
         Kind::Book(format) => {
-            let workbook = workbook::read(format, bytes)?;
+            let workbook = workbook::read(format, bytes, &Part::default())?;
             let text = workbook.to_markdown();
             Document { kind: format.name().to_owned(), text, notes: Vec::new() }
         }
@@ -60,11 +60,12 @@ pub(crate) fn document(
     Ok(document)
 }
 
-/// Reads the sheets of a workbook; a CSV or TSV counts as one with a single sheet.
-pub(crate) fn workbook(name: &str, bytes: Vec<u8>) -> Result<Workbook, Unreadable> {
+/// Reads the sheets of a workbook, or the part that is asked for; a CSV or TSV counts as
+/// one with a single sheet.
+pub(crate) fn workbook(name: &str, bytes: Vec<u8>, part: &Part) -> Result<Workbook, Unreadable> {
     match kind::detect(name, None, &bytes)? {
-        Kind::Book(format) => workbook::read(format, bytes),
-        Kind::Text => plain::sheet(name, &bytes),
+        Kind::Book(format) => workbook::read(format, bytes, part),
+        Kind::Text => plain::sheet(name, &bytes, part),
         kind @ (Kind::Pdf | Kind::Word) => Err(Unreadable::Unsupported(format!(
             "{}, not a workbook; `extract_document_content` reads it",
             kind.name()

@@ -16,7 +16,7 @@ mod serve;
 
 use serde::{Deserialize, Serialize};
 
-use crate::documents::{Document, Workbook};
+use crate::documents::{Document, Part, Workbook};
 
 pub use contain::Containment;
 pub use pool::{Limits, Workers};
@@ -36,6 +36,8 @@ pub enum Job {
     Workbook {
         /// The name it goes by, a hint only.
         name: String,
+        /// Which part of it.
+        part: Part,
     },
     /// Try what a worker must not be able to do, and tell.
     Probe,

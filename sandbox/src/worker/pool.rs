@@ -10,7 +10,7 @@ use super::contain::MEMORY;
 use super::process::{Cause, Failure, Process, Starter};
 use super::serve::REQUEST;
 use super::{Answer, Containment, Job, WorkerError};
-use crate::documents::{Document, Workbook};
+use crate::documents::{Document, Part, Workbook};
 
 /// Jobs after which a process is replaced, so that what parsers leak stays small.
 const JOBS: u32 = 64;
@@ -24,7 +24,7 @@ const HEAD: u64 = 1 << 20;
 /// Limits of one job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time that the job may take once it has a process.
+    /// Time that the job may take once it has a process; a large file gets more.
     pub wall: Duration,
     /// Bytes that a worker may answer.
     pub answer: u64,
@@ -86,9 +86,14 @@ impl Workers {
         }
     }
 
-    /// Reads the sheets of a workbook.
-    pub async fn workbook(&self, name: &str, bytes: Vec<u8>) -> Result<Workbook, WorkerError> {
-        match self.run(name, Job::Workbook { name: name.to_owned() }, bytes).await? {
+    /// Reads the sheets of a workbook, or the part that is asked for.
+    pub async fn workbook(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        part: Part,
+    ) -> Result<Workbook, WorkerError> {
+        match self.run(name, Job::Workbook { name: name.to_owned(), part }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
             answer @ (Answer::Document(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
                 Err(unreadable(name, answer))
@@ -119,8 +124,9 @@ impl Workers {
             None => self.start().await?,
         };
         let begin = Instant::now();
+        let wall = self.limits.wall + more_time(bytes.len());
         let work = process.run(job, &bytes, self.limits.answer);
-        let result = tokio::time::timeout(self.limits.wall, work).await;
+        let result = tokio::time::timeout(wall, work).await;
         process.jobs += 1;
         process.busy += begin.elapsed();
         match result {
@@ -131,10 +137,9 @@ impl Workers {
                 Ok(answer)
             }
             Ok(Err(failure)) => Err(self.explain(name, &failure)),
-            Err(_) => Err(ended(&format!(
-                "reading `{name}` was stopped after {} s",
-                self.limits.wall.as_secs_f64()
-            ))),
+            Err(_) => {
+                Err(ended(&format!("reading `{name}` was stopped after {} s", wall.as_secs_f64())))
+            }
         }
     }
 
@@ -178,6 +183,14 @@ impl Workers {
         };
         ended(&format!("cannot read `{name}`: {why}"))
     }
+}
+
+/// Returns what a file of so many bytes gets beyond the time of any job: nothing up to
+/// 4 MiB, then a second for each. A million rows of a sheet are some 40 MiB, and reading them
+/// takes 5 to 13 s; what small files can say is read in far less than 10 s.
+fn more_time(bytes: usize) -> Duration {
+    let beyond = bytes.saturating_sub(4 << 20) >> 20;
+    Duration::from_secs(u64::try_from(beyond).unwrap_or(u64::MAX).min(60))
 }
 
 fn ended(text: &str) -> WorkerError {

@@ -62,7 +62,7 @@ fn run(job: &Job, body: Vec<u8>) -> Answer {
                 Err(reason) => Answer::Unreadable(reason.to_string()),
             }
         }
-        Job::Workbook { name } => match documents::workbook(name, body) {
+        Job::Workbook { name, part } => match documents::workbook(name, body, part) {
             Ok(workbook) => Answer::Workbook(workbook),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
