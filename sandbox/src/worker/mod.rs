@@ -17,6 +17,7 @@ mod serve;
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{Document, Workbook};
+use crate::media::{Aim, Picture, Turn};
 
 pub use contain::Containment;
 pub use pool::{Limits, Workers};
@@ -37,6 +38,13 @@ pub enum Job {
         /// The name it goes by, a hint only.
         name: String,
     },
+    /// Make of a picture one that can be shown.
+    Picture {
+        /// What it is wanted for.
+        aim: Aim,
+        /// How it is turned.
+        turn: Turn,
+    },
     /// Try what a worker must not be able to do, and tell.
     Probe,
 }
@@ -46,6 +54,7 @@ pub enum Job {
 enum Answer {
     Document(Document),
     Workbook(Workbook),
+    Picture(Picture),
     Probe(Containment),
     /// The file cannot be read; why.
     Unreadable(String),

@@ -11,6 +11,7 @@ use super::process::{self, Cause, Failure, Process};
 use super::serve::REQUEST;
 use super::{Answer, Containment, Job, WorkerError};
 use crate::documents::{Document, Workbook};
+use crate::media::{Aim, Picture, Turn};
 use crate::starter::Starter;
 
 /// Jobs after which a process is replaced, so that what parsers leak stays small.
@@ -81,9 +82,10 @@ impl Workers {
             Job::Document { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
-            answer @ (Answer::Workbook(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Workbook(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -91,9 +93,27 @@ impl Workers {
     pub async fn workbook(&self, name: &str, bytes: Vec<u8>) -> Result<Workbook, WorkerError> {
         match self.run(name, Job::Workbook { name: name.to_owned() }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
-            answer @ (Answer::Document(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Makes of a picture one that can be shown.
+    pub async fn picture(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        aim: Aim,
+        turn: Turn,
+    ) -> Result<Picture, WorkerError> {
+        match self.run(name, Job::Picture { aim, turn }, bytes).await? {
+            Answer::Picture(picture) => Ok(picture),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -101,9 +121,10 @@ impl Workers {
     pub async fn containment(&self) -> Result<Containment, WorkerError> {
         match self.run("probe", Job::Probe, Vec::new()).await? {
             Answer::Probe(containment) => Ok(containment),
-            answer @ (Answer::Document(_) | Answer::Workbook(_) | Answer::Unreadable(_)) => {
-                Err(unreadable("probe", answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Picture(_)
+            | Answer::Unreadable(_)) => Err(unreadable("probe", answer)),
         }
     }
 
@@ -186,7 +207,7 @@ fn unreadable(name: &str, answer: Answer) -> WorkerError {
         Answer::Unreadable(reason) => {
             WorkerError::Unreadable(format!("cannot read `{name}`: {reason}"))
         }
-        Answer::Document(_) | Answer::Workbook(_) | Answer::Probe(_) => {
+        Answer::Document(_) | Answer::Workbook(_) | Answer::Picture(_) | Answer::Probe(_) => {
             ended(&format!("cannot read `{name}`: the worker answered another question"))
         }
     }
