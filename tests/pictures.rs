@@ -12,7 +12,7 @@ use std::process::Command;
 use common::{Place, Ran, timeless, transcripts};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use wildgym_support::{Request, Response, ScriptedServer, calls, final_answer, says, status};
+use wildgym_support::{Request, Response, ScriptedServer, final_answer, says, status};
 
 /// A picture of one dot, in base64.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -237,8 +237,8 @@ fn where_nobody_can_look_the_error_says_what_to_set() {
             .env("WILDGYM_TESSERACT", "/nonexistent/tesseract")
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap()
-            + &String::from_utf8(output.stderr).unwrap();
+        let said =
+            String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("--tool-model") && said.contains("tesseract-ocr"), "{said}");
     }
@@ -347,7 +347,8 @@ fn scanned(place: &Place) -> Vec<u8> {
     }
     let count = places.len() + 1;
     pdf.extend(
-        format!("trailer << /Size {count} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n").into_bytes(),
+        format!("trailer << /Size {count} /Root 1 0 R >>\nstartxref\n{table}\n%%EOF\n")
+            .into_bytes(),
     );
     pdf
 }
@@ -371,7 +372,11 @@ fn scanned_pages_are_recognised_where_they_stand() {
     // A picture by itself is a document too.
     let arguments = json!({ "document_path": "bill.jpg" });
     let ran = call(&place, "extract_document_content", &arguments, &[]);
-    assert!(ran.out.contains("JPEG picture") && ran.out.contains("Lentil soup 7.90"), "{}", ran.out);
+    assert!(
+        ran.out.contains("JPEG picture") && ran.out.contains("Lentil soup 7.90"),
+        "{}",
+        ran.out
+    );
     // Where the recogniser is missing, the text of the other pages stays.
     let files = place.path().join("files");
     let args = ["tools", "call", "extract_document_content", r#"{"document_path": "bill.pdf"}"#];

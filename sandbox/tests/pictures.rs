@@ -25,7 +25,8 @@ fn host() -> (Host, tempfile::TempDir) {
     let search = Search { path: std::env::var_os("PATH").unwrap_or_default(), ..Search::default() };
     let programs =
         Programs::new(worker.clone(), scratch.path().as_std_path().to_owned(), 2, search);
-    let browsers = Browsers::new(BrowserSettings::new(Err("no browser".into()), worker.clone(), parent));
+    let browsers =
+        Browsers::new(BrowserSettings::new(Err("no browser".into()), worker.clone(), parent));
     let host = Host::new(browsers, scratch, Workers::new(worker, 2), None).with_programs(programs);
     (host, folder)
 }
@@ -70,7 +71,13 @@ async fn text_is_recognised_with_its_lines() {
             false,
             "Chinese, without spaces between",
         ),
-        (drawing(&english, "rotate(90 450 450)"), "Two coffees and one cake", "eng", true, "lying"),
+        (
+            drawing(&english, "rotate(180 450 450)"),
+            "Two coffees and one cake",
+            "eng",
+            true,
+            "upside down",
+        ),
     ];
     for (bytes, want, languages, turned, why) in table {
         let picture = look(&host, "a.svg", bytes, Aim::Read).await.unwrap();

@@ -39,8 +39,8 @@ pub struct Reading {
     pub unsure: usize,
     /// The recogniser's mean certainty, weighted by letters, of 100.
     pub certainty: f64,
-    /// Share of letters in words that are sure.
-    sure: f64,
+    /// Share of letters in words of which it is sure, a fraction.
+    pub sure: f64,
     /// The languages it was read in.
     pub languages: String,
     /// Whether it was turned before it was read.

@@ -237,7 +237,7 @@ fn what_is_no_picture_or_too_much_is_refused_with_the_reason() {
         (b"no picture at all", "no picture of a kind"),
         (&huge, "decompression bomb: it says to have 50000 × 50000 dots"),
         (&screen, "decompression bomb: it says to have 65535 × 65535 dots"),
-        (&bmp(60_000, 60_000, &[]), "decompression bomb: it says to have 60000 × 60000"),
+        (&bmp(60_000, 60_000, &[0; 64]), "decompression bomb: it says to have 60000 × 60000"),
         (&cut[..60], "a damaged PNG"),
         (b"\xff\xd8\xff\xe0 and nothing", "a damaged JPEG"),
     ];
