@@ -9,7 +9,7 @@ use crate::programs::{Limits, Program, ProgramError};
 use crate::worker::WorkerError;
 
 /// The width at which drawings are drawn, in dots.
-const DRAWN: &str = "1600";
+const DRAWN: &str = "2000";
 
 /// What a converted picture is called in the directory of its call.
 const OUT: &str = "out.png";
