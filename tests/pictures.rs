@@ -12,7 +12,7 @@ use std::process::Command;
 use common::{Place, Ran, timeless, transcripts};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use wildgym_support::{Request, Response, ScriptedServer, final_answer, says, status};
+use wildgym_support::{Request, Response, ScriptedServer, calls, final_answer, says, status};
 
 /// A picture of one dot, in base64.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -384,4 +384,46 @@ fn scanned_pages_are_recognised_where_they_stand() {
         .unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("The bill follows") && said.contains("poppler-utils"), "{said}");
+}
+
+/// Calls of one round may find out together that an endpoint takes no pictures; what they
+/// learn holds for others from the next round on, so a replay meets the same exchanges.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_calls_learn_of_an_endpoint_holds_from_the_next_round_on() {
+    if !has(&["tesseract"]) {
+        return;
+    }
+    let server = ScriptedServer::start(|request: &Request| {
+        let look = |id| (id, "image_to_text", json!({ "image_path": "dot.png" }));
+        if request.headers["x-wildgym-role"] != "agent" {
+            return if shown(request).is_empty() {
+                says("I see nothing.")
+            } else {
+                status(400).edit(|body| body["error"]["message"] = "no images".into())
+            };
+        }
+        match request.round {
+            1 => calls([look("a"), look("b")]),
+            2 => calls([look("c")]),
+            _ => final_answer("done"),
+        }
+    })
+    .await;
+    let place = Place::new();
+    let suite = place.suite(1);
+    let dot = BASE64.decode(DOT.as_bytes()).unwrap();
+    fs::write(suite.join("tasks/t-000/files/dot.png"), dot).unwrap();
+    let tape = place.path().join("tape");
+    let tape = tape.to_str().unwrap();
+    run(&place, &suite, &server.base_url(), &["--record-models", tape]);
+    let pictures = server.requests().iter().filter(|it| !shown(it).is_empty()).count();
+    assert_eq!(pictures, 2, "both calls of the first round tried, that of the second did not");
+    drop(server);
+    let more = ["-k", "1", "-q", "--name", "again", "--replay-models", tape];
+    let again = place.wildgym(&Place::asking(&suite, "http://127.0.0.1:9/v1", &more));
+    assert_eq!(again.code, Some(0), "{}\n{}", again.out, again.err);
+    let of = |run: &str| {
+        timeless(transcripts(&place.path().join("runs").join(run)).values().next().unwrap())
+    };
+    assert_eq!(of("r"), of("again"));
 }
