@@ -230,7 +230,7 @@ fn bmp(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     Ok(Decoded::of(raster))
 }
 
-/// Turns what the library found into dots.
+/// Turns what the library decoded into dots.
 fn of_image(image: DynamicImage) -> Raster {
     let (width, height) = (image.width() as usize, image.height() as usize);
     let color = image.color();
