@@ -177,7 +177,8 @@ fn show(named: &str, id: &str, variant: &str, answer: bool) -> Result<Code, Fail
         task.meta.title
     ));
     let attachments: Vec<String> = given.files.keys().map(ToString::to_string).collect();
-    data(crate::agent::announced(&given.instruction, &attachments).trim_end());
+    let pictures: Vec<String> = given.pictures.iter().map(ToString::to_string).collect();
+    data(crate::agent::announced(&given.instruction, &attachments, &pictures, false).trim_end());
     data("");
     for other in task.variants() {
         let mark = if other == variant { " (shown)" } else { "" };

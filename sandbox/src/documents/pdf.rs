@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use pdf_oxide::PdfDocument;
 
-use super::{Document, TEXT_LIMIT, Unreadable};
+use super::{BLANK_PAGE, Document, TEXT_LIMIT, Unreadable};
 
 /// Time after which no further page is begun: what was read is worth more than the
 /// worker's end.
@@ -67,7 +67,7 @@ impl Pages {
             }
             Some("") => {
                 self.blank.push(number);
-                "(no text on this page; it may be scanned)"
+                BLANK_PAGE
             }
             Some(text) => text,
         };

@@ -8,7 +8,7 @@
 //! [`Workers`] is the host's side (`pool`, `process`), [`serve`] the worker's (`serve`,
 //! `contain`); `frame` is what they say to each other.
 
-mod contain;
+pub(crate) mod contain;
 mod frame;
 mod pool;
 mod process;
@@ -17,6 +17,7 @@ mod serve;
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{Document, Part, Workbook};
+use crate::media::{Aim, Picture, Turn};
 
 pub use contain::Containment;
 pub use pool::{Limits, Workers};
@@ -39,6 +40,13 @@ pub enum Job {
         /// Which part of it.
         part: Part,
     },
+    /// Make of a picture one that can be shown.
+    Picture {
+        /// What it is wanted for.
+        aim: Aim,
+        /// How it is turned.
+        turn: Turn,
+    },
     /// Try what a worker must not be able to do, and tell.
     Probe,
 }
@@ -48,6 +56,7 @@ pub enum Job {
 enum Answer {
     Document(Document),
     Workbook(Workbook),
+    Picture(Picture),
     Probe(Containment),
     /// The file cannot be read; why.
     Unreadable(String),

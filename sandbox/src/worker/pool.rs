@@ -1,16 +1,18 @@
 //! A pool of worker processes.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
 use super::contain::MEMORY;
-use super::process::{Cause, Failure, Process, Starter};
+use super::process::{self, Cause, Failure, Process};
 use super::serve::REQUEST;
 use super::{Answer, Containment, Job, WorkerError};
 use crate::documents::{Document, Part, Workbook};
+use crate::media::{Aim, Picture, Turn};
+use crate::starter::Starter;
 
 /// Jobs after which a process is replaced, so that what parsers leak stays small.
 const JOBS: u32 = 64;
@@ -47,7 +49,7 @@ pub struct Workers {
     limits: Limits,
     slots: Semaphore,
     idle: Mutex<Vec<Process>>,
-    starter: OnceLock<Starter>,
+    starter: Starter,
 }
 
 impl Workers {
@@ -65,7 +67,7 @@ impl Workers {
             limits,
             slots: Semaphore::new(count.max(1)),
             idle: Mutex::default(),
-            starter: OnceLock::new(),
+            starter: Starter::default(),
         }
     }
 
@@ -80,9 +82,10 @@ impl Workers {
             Job::Document { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
-            answer @ (Answer::Workbook(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Workbook(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -95,9 +98,27 @@ impl Workers {
     ) -> Result<Workbook, WorkerError> {
         match self.run(name, Job::Workbook { name: name.to_owned(), part }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
-            answer @ (Answer::Document(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Makes of a picture one that can be shown.
+    pub async fn picture(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        aim: Aim,
+        turn: Turn,
+    ) -> Result<Picture, WorkerError> {
+        match self.run(name, Job::Picture { aim, turn }, bytes).await? {
+            Answer::Picture(picture) => Ok(picture),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -105,9 +126,10 @@ impl Workers {
     pub async fn containment(&self) -> Result<Containment, WorkerError> {
         match self.run("probe", Job::Probe, Vec::new()).await? {
             Answer::Probe(containment) => Ok(containment),
-            answer @ (Answer::Document(_) | Answer::Workbook(_) | Answer::Unreadable(_)) => {
-                Err(unreadable("probe", answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Picture(_)
+            | Answer::Unreadable(_)) => Err(unreadable("probe", answer)),
         }
     }
 
@@ -156,13 +178,8 @@ impl Workers {
 
     async fn start(&self) -> Result<Process, WorkerError> {
         let failed = |error| ended(&format!("no worker process could be started: {error}"));
-        let starter = if let Some(starter) = self.starter.get() {
-            starter
-        } else {
-            let starter = Starter::new(self.program.clone()).map_err(failed)?;
-            self.starter.get_or_init(|| starter)
-        };
-        starter.start().await.map_err(failed)
+        let child = self.starter.start(process::command(&self.program)).await.map_err(failed)?;
+        Process::of(child).map_err(failed)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Process>> {
@@ -203,7 +220,7 @@ fn unreadable(name: &str, answer: Answer) -> WorkerError {
         Answer::Unreadable(reason) => {
             WorkerError::Unreadable(format!("cannot read `{name}`: {reason}"))
         }
-        Answer::Document(_) | Answer::Workbook(_) | Answer::Probe(_) => {
+        Answer::Document(_) | Answer::Workbook(_) | Answer::Picture(_) | Answer::Probe(_) => {
             ended(&format!("cannot read `{name}`: the worker answered another question"))
         }
     }

@@ -6,7 +6,7 @@ use std::thread;
 
 use super::frame::{self, Request};
 use super::{Answer, Job, contain};
-use crate::documents;
+use crate::{documents, media};
 
 /// The largest request, in bytes: the largest document and some.
 pub(super) const REQUEST: u64 = 72 << 20;
@@ -64,6 +64,10 @@ fn run(job: &Job, body: Vec<u8>) -> Answer {
         }
         Job::Workbook { name, part } => match documents::workbook(name, body, part) {
             Ok(workbook) => Answer::Workbook(workbook),
+            Err(reason) => Answer::Unreadable(reason.to_string()),
+        },
+        Job::Picture { aim, turn } => match media::prepare(&body, *aim, *turn) {
+            Ok(picture) => Answer::Picture(picture),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
         Job::Probe => Answer::Probe(contain::probe()),
