@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::browser::Browsers;
 use crate::code::Runtime;
+use crate::engines::Engines;
 use crate::scratch::Scratch;
 use crate::worker::Workers;
 
@@ -19,6 +20,8 @@ pub struct Host {
     pub workers: Workers,
     /// The code runtime, where it was set up.
     pub code: Option<Arc<Runtime>>,
+    /// What reads media here without a model.
+    pub engines: Engines,
 }
 
 impl Host {
@@ -30,6 +33,13 @@ impl Host {
         workers: Workers,
         code: Option<Arc<Runtime>>,
     ) -> Self {
-        Self { browsers, scratch, workers, code }
+        Self { browsers, scratch, workers, code, engines: Engines::default() }
+    }
+
+    /// Says what reads media here; without it nothing does.
+    #[must_use]
+    pub fn with_engines(mut self, engines: Engines) -> Self {
+        self.engines = engines;
+        self
     }
 }

@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use wildgym_sandbox::Host;
 use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::{Runtime, RuntimeError};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
+use wildgym_sandbox::{Engines, Host};
 use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
@@ -88,7 +88,19 @@ pub(super) fn open_host_on(
     settings.contexts = browsers.get() as usize;
     settings.display = display;
     let browsers = Browsers::new(settings);
-    Ok(Arc::new(Host::new(browsers, scratch, Workers::new(program, cores), code)))
+    let host = Host::new(browsers, scratch, Workers::new(program, cores), code);
+    Ok(Arc::new(host.with_engines(engines())))
+}
+
+/// Looks for what reads media on this machine.
+fn engines() -> Engines {
+    let path = environment::get("PATH").unwrap_or_default();
+    let has = |program: &str| std::env::split_paths(&path).any(|at| at.join(program).is_file());
+    Engines {
+        speech: false,
+        text_recognition: has("tesseract"),
+        video: has("ffmpeg") && has("ffprobe"),
+    }
 }
 
 /// The same for a command that makes one attempt at most.
