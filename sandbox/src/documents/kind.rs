@@ -3,6 +3,7 @@
 use regex::bytes::Regex;
 
 use super::archive::Archive;
+use super::packed::Packing;
 use super::workbook::Format;
 use super::{Unreadable, reason};
 use crate::encoding;
@@ -16,6 +17,8 @@ pub(super) enum Kind {
     Word,
     /// A workbook.
     Book(Format),
+    /// An archive of files.
+    Packed(Packing),
     /// Anything that decodes as text; which kind of text, `plain` finds out.
     Text,
 }
@@ -27,6 +30,7 @@ impl Kind {
             Self::Pdf => "a PDF",
             Self::Word => "a Word document",
             Self::Book(_) => "a workbook",
+            Self::Packed(_) => "an archive",
             Self::Text => "a text",
         }
     }
@@ -47,11 +51,7 @@ const FOREIGN: &[(&[u8], &str)] = &[
     (b"\xff\xfb", AUDIO),
     (b"fLaC", AUDIO),
     (b"OggS", AUDIO),
-    (b"\x1f\x8b", "a gzip archive; unpack it with `execute_code`"),
-    (b"BZh", "a bzip2 archive; unpack it with `execute_code`"),
-    (b"\xfd7zXZ\0", "an xz archive; unpack it with `execute_code`"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive, which cannot be unpacked"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive, which cannot be unpacked"),
     (b"Rar!", "a RAR archive, which cannot be unpacked"),
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
@@ -80,8 +80,10 @@ pub(super) fn detect(
     if start.windows(5).any(|window| window == b"%PDF-") {
         return Ok(Kind::Pdf);
     }
-    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        return container(bytes);
+    match Packing::of(bytes) {
+        Some(Packing::Zip) => return container(bytes),
+        Some(packing) => return Ok(Kind::Packed(packing)),
+        None => {}
     }
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return compound(bytes);
@@ -109,6 +111,8 @@ pub(super) fn detect(
 /// Suffixes of what is read.
 const READ: &[&str] = &[
     "pdf", "docx", "xlsx", "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md",
+    "ipynb", "xml", "rss", "svg", "yaml", "yml", "toml", "log", "srt", "vtt", "zip", "tar", "gz",
+    "tgz", "bz2", "xz", "7z",
 ];
 
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
@@ -123,14 +127,17 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
     if at(4, b"ftyp") {
         return Some(VIDEO);
     }
-    if at(257, b"ustar") {
-        return Some("a tar archive; unpack it with `execute_code`");
-    }
     let text = encoding::is_text(bytes);
     FOREIGN
         .iter()
         // Marks of letters only also start texts.
-        .filter(|(mark, _)| !(text && matches!(*mark, b"BM" | b"MZ" | b"BZh" | b"PAR1" | b"ID3")))
+        .filter(|(mark, _)| {
+            !(text
+                && matches!(
+                    *mark,
+                    b"BM" | b"MZ" | b"PAR1" | b"ID3" | b"GIF8" | b"OggS" | b"fLaC" | b"Rar!"
+                ))
+        })
         .find(|(mark, _)| bytes.starts_with(mark))
         .map(|(_, what)| *what)
 }
@@ -158,12 +165,17 @@ fn container(bytes: &[u8]) -> Result<Kind, Unreadable> {
         } else if media_type.contains("opendocument") {
             "an OpenDocument file other than a spreadsheet, which is not supported"
         } else {
-            "a ZIP archive; unpack it with `execute_code` (module `zipfile`)"
+            return Ok(Kind::Packed(Packing::Zip));
         };
         return Err(Unreadable::Unsupported(what.to_owned()));
     };
     archive.check()?;
     Ok(kind)
+}
+
+/// Whether a ZIP container is no document of its own.
+pub(super) fn is_plain_zip(bytes: &[u8]) -> bool {
+    container(bytes) == Ok(Kind::Packed(Packing::Zip))
 }
 
 /// Tells OLE compound files apart by the names of their streams.
@@ -209,6 +221,11 @@ pub(super) fn mismatch(name: &str, kind: &str) -> Option<String> {
         "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => &["Excel", "OpenDocument"],
         "csv" | "tsv" => &["CSV", "TSV"],
         "html" | "htm" => &["HTML"],
+        "zip" => &["ZIP"],
+        "7z" => &["7z"],
+        "tar" => &["tar"],
+        "ipynb" => &["Jupyter"],
+        "svg" => &["SVG"],
         _ => return None,
     };
     (!fits.iter().any(|start| kind.starts_with(start)))
@@ -237,7 +254,7 @@ mod tests {
     fn bytes_decide_and_reasons_name_the_kind() {
         let table: &[(&str, &[u8], &str)] = &[
             ("a.pdf", b"\x89PNG\r\n\x1a\n....", "it is an image"),
-            ("a.txt", b"\x1f\x8b\x08\0\0", "it is a gzip"),
+            ("a.zst", b"\x28\xb5\x2f\xfd\0\0", "it is a Zstandard"),
             ("a.docx", b"PK\x03\x04 broken", "it is a damaged ZIP container"),
             ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is a damaged compound file"),
             ("a.xlsx", b"\x01\x02\x03\x04\0\0\0\0", "it is binary data of an unknown kind"),

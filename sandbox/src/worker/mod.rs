@@ -37,6 +37,13 @@ pub enum Job {
         /// The name it goes by, a hint only.
         name: String,
     },
+    /// Unpack one member of an archive.
+    Member {
+        /// The name that the archive goes by, a hint only.
+        name: String,
+        /// The member, through archives in archives where it has `!/`.
+        path: String,
+    },
     /// Try what a worker must not be able to do, and tell.
     Probe,
 }
@@ -46,6 +53,8 @@ pub enum Job {
 enum Answer {
     Document(Document),
     Workbook(Workbook),
+    /// The bytes of a member, in base64.
+    Member(String),
     Probe(Containment),
     /// The file cannot be read; why.
     Unreadable(String),

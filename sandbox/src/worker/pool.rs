@@ -80,9 +80,10 @@ impl Workers {
             Job::Document { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
-            answer @ (Answer::Workbook(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Workbook(_)
+            | Answer::Member(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -90,9 +91,30 @@ impl Workers {
     pub async fn workbook(&self, name: &str, bytes: Vec<u8>) -> Result<Workbook, WorkerError> {
         match self.run(name, Job::Workbook { name: name.to_owned() }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
-            answer @ (Answer::Document(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Member(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Unpacks one member of an archive, of at most 22 MiB; `path` may lead through
+    /// archives in archives, with `!/` between them.
+    pub async fn member(
+        &self,
+        name: &str,
+        path: &str,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, WorkerError> {
+        let job = Job::Member { name: name.to_owned(), path: path.to_owned() };
+        match self.run(name, job, bytes).await? {
+            Answer::Member(text) => data_encoding::BASE64
+                .decode(text.as_bytes())
+                .map_err(|_| ended(&format!("cannot read `{name}`: the worker spoke nonsense"))),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -100,9 +122,10 @@ impl Workers {
     pub async fn containment(&self) -> Result<Containment, WorkerError> {
         match self.run("probe", Job::Probe, Vec::new()).await? {
             Answer::Probe(containment) => Ok(containment),
-            answer @ (Answer::Document(_) | Answer::Workbook(_) | Answer::Unreadable(_)) => {
-                Err(unreadable("probe", answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Member(_)
+            | Answer::Unreadable(_)) => Err(unreadable("probe", answer)),
         }
     }
 
@@ -190,7 +213,7 @@ fn unreadable(name: &str, answer: Answer) -> WorkerError {
         Answer::Unreadable(reason) => {
             WorkerError::Unreadable(format!("cannot read `{name}`: {reason}"))
         }
-        Answer::Document(_) | Answer::Workbook(_) | Answer::Probe(_) => {
+        Answer::Document(_) | Answer::Workbook(_) | Answer::Member(_) | Answer::Probe(_) => {
             ended(&format!("cannot read `{name}`: the worker answered another question"))
         }
     }
