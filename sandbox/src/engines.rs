@@ -1,9 +1,10 @@
 //! What of this machine reads media without a model.
 //!
-//! Found once when the host is opened, and asked by those who decide whether a task can be
-//! tried here. It runs nothing and looks for nothing itself.
+//! Asked by those who decide whether a task can be tried here; it runs nothing.
 
 use wildgym_tasks::environment::Need;
+
+use crate::programs::{Program, Programs};
 
 /// Which engines the machine has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -17,6 +18,18 @@ pub struct Engines {
 }
 
 impl Engines {
+    /// Returns which engines these programs make. Speech needs what opens recordings, too.
+    #[must_use]
+    pub fn of(programs: &Programs) -> Self {
+        let has = |program| programs.has(program);
+        let video = has(Program::Ffmpeg) && has(Program::Ffprobe);
+        Self {
+            speech: has(Program::Speech) && video,
+            text_recognition: has(Program::Tesseract),
+            video,
+        }
+    }
+
     /// Returns whether the machine can do by itself what a task needs.
     #[must_use]
     pub fn meet(self, need: Need) -> bool {

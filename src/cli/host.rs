@@ -8,12 +8,11 @@ use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::{Runtime, RuntimeError};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
-use wildgym_sandbox::{Engines, Host};
 use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
 use super::network::Planned;
-use super::{Failure, chromium, environment};
+use super::{Failure, chromium, environment, programs};
 use crate::runner::Gym;
 
 /// A suite and how it was named.
@@ -88,19 +87,9 @@ pub(super) fn open_host_on(
     settings.contexts = browsers.get() as usize;
     settings.display = display;
     let browsers = Browsers::new(settings);
+    let programs = programs::open(program.clone(), scratch.path(), cores);
     let host = Host::new(browsers, scratch, Workers::new(program, cores), code);
-    Ok(Arc::new(host.with_engines(engines())))
-}
-
-/// Looks for what reads media on this machine.
-fn engines() -> Engines {
-    let path = environment::get("PATH").unwrap_or_default();
-    let has = |program: &str| std::env::split_paths(&path).any(|at| at.join(program).is_file());
-    Engines {
-        speech: false,
-        text_recognition: has("tesseract"),
-        video: has("ffmpeg") && has("ffprobe"),
-    }
+    Ok(Arc::new(host.with_programs(programs)))
 }
 
 /// The same for a command that makes one attempt at most.

@@ -10,7 +10,7 @@ use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::web::HermeticError;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
-use wildgym_sandbox::{Clock, Host, Sandbox};
+use wildgym_sandbox::{Clock, Engines, Host, Sandbox};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
 use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
@@ -157,7 +157,7 @@ impl Gym {
     #[must_use]
     pub fn lacks(&self, task: &str, answers: Option<&dyn Ask>) -> Option<Lacking> {
         let needs = &self.suite.tasks.get(task)?.meta.environment.needs;
-        lacking(needs, self.host.engines, answers)
+        lacking(needs, Engines::of(&self.host.programs), answers)
     }
 
     /// Makes the sandbox of a trial, with its attachments in place. `mode` is how

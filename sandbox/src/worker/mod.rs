@@ -8,7 +8,7 @@
 //! [`Workers`] is the host's side (`pool`, `process`), [`serve`] the worker's (`serve`,
 //! `contain`); `frame` is what they say to each other.
 
-mod contain;
+pub(crate) mod contain;
 mod frame;
 mod pool;
 mod process;

@@ -1,16 +1,17 @@
 //! A pool of worker processes.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
 use super::contain::MEMORY;
-use super::process::{Cause, Failure, Process, Starter};
+use super::process::{self, Cause, Failure, Process};
 use super::serve::REQUEST;
 use super::{Answer, Containment, Job, WorkerError};
 use crate::documents::{Document, Workbook};
+use crate::starter::Starter;
 
 /// Jobs after which a process is replaced, so that what parsers leak stays small.
 const JOBS: u32 = 64;
@@ -47,7 +48,7 @@ pub struct Workers {
     limits: Limits,
     slots: Semaphore,
     idle: Mutex<Vec<Process>>,
-    starter: OnceLock<Starter>,
+    starter: Starter,
 }
 
 impl Workers {
@@ -65,7 +66,7 @@ impl Workers {
             limits,
             slots: Semaphore::new(count.max(1)),
             idle: Mutex::default(),
-            starter: OnceLock::new(),
+            starter: Starter::default(),
         }
     }
 
@@ -174,13 +175,8 @@ impl Workers {
 
     async fn start(&self) -> Result<Process, WorkerError> {
         let failed = |error| ended(&format!("no worker process could be started: {error}"));
-        let starter = if let Some(starter) = self.starter.get() {
-            starter
-        } else {
-            let starter = Starter::new(self.program.clone()).map_err(failed)?;
-            self.starter.get_or_init(|| starter)
-        };
-        starter.start().await.map_err(failed)
+        let child = self.starter.start(process::command(&self.program)).await.map_err(failed)?;
+        Process::of(child).map_err(failed)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Process>> {
