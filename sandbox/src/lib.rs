@@ -17,6 +17,7 @@ pub mod documents;
 pub mod encoding;
 pub mod host;
 mod html;
+pub mod media;
 pub mod passages;
 pub mod programs;
 pub mod sandbox;
