@@ -82,7 +82,8 @@ async fn every_file_is_read_or_refused_with_a_reason() {
     if count == 0 {
         return;
     }
-    let known: BTreeSet<_> = CRASHES.iter().map(|(name, call, _)| ((*name).to_owned(), *call)).collect();
+    let known: BTreeSet<_> =
+        CRASHES.iter().map(|(name, call, _)| ((*name).to_owned(), *call)).collect();
     let fresh: Vec<_> = crashed.difference(&known).collect();
     let gone: Vec<_> = known.difference(&crashed).collect();
     assert!(fresh.is_empty(), "these ended badly: {fresh:?}");

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use wildgym_sandbox::Host;
 use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::{Runtime, RuntimeError};
 use wildgym_sandbox::scratch::Scratch;
