@@ -11,10 +11,11 @@ mod delimited;
 mod html;
 mod json;
 mod kind;
+mod mail;
+mod office;
 mod pdf;
 mod plain;
 mod reason;
-mod word;
 mod workbook;
 
 use serde::{Deserialize, Serialize};
@@ -44,10 +45,21 @@ pub(crate) fn document(
     media_type: Option<&str>,
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
+    read_at(name, media_type, bytes, 0)
+}
+
+/// Extracts the text of a document that lies so many levels within others.
+fn read_at(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: Vec<u8>,
+    level: u8,
+) -> Result<Document, Unreadable> {
     let kind = kind::detect(name, media_type, &bytes)?;
     let mut document = match kind {
         Kind::Pdf => pdf::read(bytes)?,
-        Kind::Word => word::read(bytes)?,
+        Kind::Office(format) => office::read(format, bytes)?,
+        Kind::Mail(format) => mail::read(format, &bytes, level)?,
         Kind::Book(format) => {
             let workbook = workbook::read(format, bytes)?;
             let text = workbook.to_markdown();
@@ -65,10 +77,9 @@ pub(crate) fn workbook(name: &str, bytes: Vec<u8>) -> Result<Workbook, Unreadabl
     match kind::detect(name, None, &bytes)? {
         Kind::Book(format) => workbook::read(format, bytes),
         Kind::Text => plain::sheet(name, &bytes),
-        kind @ (Kind::Pdf | Kind::Word) => Err(Unreadable::Unsupported(format!(
-            "{}, not a workbook; `extract_document_content` reads it",
-            kind.name()
-        ))),
+        kind @ (Kind::Pdf | Kind::Office(_) | Kind::Mail(_)) => Err(Unreadable::Unsupported(
+            format!("{}, not a workbook; `extract_document_content` reads it", kind.name()),
+        )),
     }
 }
 
