@@ -14,7 +14,9 @@ mod html;
 mod json;
 mod kind;
 mod links;
+mod mail;
 mod notebook;
+mod office;
 mod packed;
 mod pdf;
 mod plain;
@@ -22,7 +24,6 @@ mod reading;
 mod reason;
 mod svg;
 mod tree;
-mod word;
 mod workbook;
 mod xml;
 
@@ -65,6 +66,17 @@ fn within(name: &str, bytes: Vec<u8>, reading: &mut Reading) -> Result<Document,
     read(name, None, bytes, reading)
 }
 
+/// Reads what hangs on a message that lies so many levels within others.
+fn read_at(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: Vec<u8>,
+    level: u8,
+) -> Result<Document, Unreadable> {
+    let mut reading = Reading { depth: level.into(), ..Reading::default() };
+    read(name, media_type, bytes, &mut reading)
+}
+
 fn read(
     name: &str,
     media_type: Option<&str>,
@@ -74,7 +86,10 @@ fn read(
     let kind = kind::detect(name, media_type, &bytes)?;
     let mut document = match kind {
         Kind::Pdf => pdf::read(bytes, reading)?,
-        Kind::Word => word::read(bytes)?,
+        Kind::Office(format) => office::read(format, bytes)?,
+        Kind::Mail(format) => {
+            mail::read(format, &bytes, u8::try_from(reading.depth).unwrap_or(u8::MAX))?
+        }
         Kind::Book(format) => {
             let workbook = workbook::read(format, bytes)?;
             let text = workbook.to_markdown();
@@ -100,10 +115,9 @@ pub(crate) fn workbook(name: &str, bytes: Vec<u8>) -> Result<Workbook, Unreadabl
                 packing.name()
             ))),
         },
-        kind @ (Kind::Pdf | Kind::Word) => Err(Unreadable::Unsupported(format!(
-            "{}, not a workbook; `extract_document_content` reads it",
-            kind.name()
-        ))),
+        kind @ (Kind::Pdf | Kind::Office(_) | Kind::Mail(_)) => Err(Unreadable::Unsupported(
+            format!("{}, not a workbook; `extract_document_content` reads it", kind.name()),
+        )),
     }
 }
 
