@@ -4,9 +4,10 @@
 //! asks has a scope of its own, named by tool and number, so that a replay serves each call
 //! what it was told, whatever runs beside it. An endpoint that refuses pictures is sent none
 //! from then on, and one that refuses a form is asked without; that is learnt once an
-//! attempt. The tools that ask use the browser, and so never at the same time; else what one
-//! learns could reach another by chance.
+//! attempt. Calls of one round may ask at the same time, so what one learns holds for itself at
+//! once and for others from the next round on; else it could reach them by chance.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -42,6 +43,15 @@ struct State {
     /// Tokens that may still be used; none where there is no limit.
     left: Option<u64>,
     asked: Vec<Asked>,
+    /// What calls of this round found the endpoint to mind.
+    found: BTreeMap<String, Minds>,
+}
+
+/// What an endpoint minds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Minds {
+    pictures: bool,
+    form: bool,
 }
 
 /// What of a question is sent beside its text.
@@ -74,9 +84,10 @@ impl Asking {
         working: &mut Working,
     ) -> Result<Answer, AskError> {
         let pictures = pictures(&question.messages);
+        let minds = self.minds(asker);
         let wanted = Way {
-            pictures: !pictures.is_empty() && !self.blind.load(Ordering::Relaxed),
-            form: question.form.is_some() && !self.formless.load(Ordering::Relaxed),
+            pictures: !pictures.is_empty() && !minds.pictures,
+            form: question.form.is_some() && !minds.form,
         };
         let mut ended = self.send(asker, question, wanted, working).await?;
         let mut way = wanted;
@@ -91,11 +102,25 @@ impl Asking {
         }
         let exchange = ended.map_err(|error| why(&error))?;
         // Only now it is known that the endpoint minds nothing else.
-        self.blind.fetch_or(wanted.pictures && !way.pictures, Ordering::Relaxed);
-        self.formless.fetch_or(wanted.form && !way.form, Ordering::Relaxed);
+        let found =
+            Minds { pictures: wanted.pictures && !way.pictures, form: wanted.form && !way.form };
+        let mut state = self.lock();
+        let known = state.found.entry(asker.to_string()).or_default();
+        known.pictures |= found.pictures;
+        known.form |= found.form;
+        drop(state);
         let content = exchange.reply.content.unwrap_or_default();
         let seen = way.pictures || pictures.is_empty();
         Ok(Answer { text: said(&content).to_owned(), seen })
+    }
+
+    /// Returns what the endpoint is known to mind by the call `asker`.
+    fn minds(&self, asker: &Ingress) -> Minds {
+        let found = self.lock().found.get(&asker.to_string()).copied().unwrap_or_default();
+        Minds {
+            pictures: found.pictures || self.blind.load(Ordering::Relaxed),
+            form: found.form || self.formless.load(Ordering::Relaxed),
+        }
     }
 
     /// Sends a question in one way and keeps what came of it.
@@ -155,7 +180,12 @@ impl Ask for Asking {
 
 impl Answers for Asking {
     fn allow(&self, tokens: Option<u64>) {
-        self.lock().left = tokens;
+        let mut state = self.lock();
+        state.left = tokens;
+        for (_, found) in std::mem::take(&mut state.found) {
+            self.blind.fetch_or(found.pictures, Ordering::Relaxed);
+            self.formless.fetch_or(found.form, Ordering::Relaxed);
+        }
     }
 
     fn take(&self, call: Option<&str>) -> Vec<Asked> {
@@ -183,7 +213,7 @@ impl Way {
 }
 
 /// Returns the words of a refusal that may be about pictures or a form.
-fn refused(ended: &Result<Exchange, ModelError>) -> Option<String> {
+pub(super) fn refused(ended: &Result<Exchange, ModelError>) -> Option<String> {
     match ended {
         Err(ModelError::Refused(failure))
             if matches!(failure.status, Some(400 | 404 | 415 | 422 | 501)) =>

@@ -9,6 +9,7 @@ mod answers;
 mod asking;
 mod episode;
 mod guess;
+mod pictures;
 mod random;
 mod react;
 mod reference;

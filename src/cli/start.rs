@@ -304,7 +304,8 @@ fn agents(
                 let offered = offered.get(&browser).cloned().unwrap_or_default();
                 let model = model.scoped(&name, attempt, "agent");
                 let asking = Asking::new(tools.clone(), name, attempt, condition.text_only);
-                Arc::new(React::new(model, offered).answered_by(Arc::new(asking)))
+                let react = React::new(model, offered).blind(condition.text_only);
+                Arc::new(react.answered_by(Arc::new(asking)))
             }
             ("random", _) => Arc::new(Random),
             ("guess", _) => Arc::new(Guess),

@@ -177,7 +177,8 @@ fn show(
     let variant = variant_of(task, variant)?;
     let given = task.given(&variant).map_err(|error| Failure::usage(error.to_string()))?;
     let attachments: Vec<String> = given.files.keys().map(ToString::to_string).collect();
-    let instruction = crate::agent::announced(&given.instruction, &attachments);
+    let pictures: Vec<String> = given.pictures.iter().map(ToString::to_string).collect();
+    let instruction = crate::agent::announced(&given.instruction, &attachments, &pictures, false);
     if as_json {
         let mut object = described(task);
         object["now"] = json!(task.meta.now);

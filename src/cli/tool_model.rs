@@ -56,7 +56,7 @@ pub(super) struct ToolModelArgs {
           value_parser = clap::value_parser!(u64).range(1..))]
     tool_request_seconds: Option<u64>,
 
-    /// Send the model that answers tools no pictures, only text
+    /// Send models no pictures, only text: neither those of tools nor those of requests
     #[arg(long)]
     text_only: bool,
 }

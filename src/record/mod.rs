@@ -143,8 +143,25 @@ pub struct MessageRecord {
     pub role: String,
     /// What was said.
     pub content: Body,
-    /// Why: `prompt`, `task`, `reminder`.
+    /// Why: `prompt`, `task`, `reminder`, or `pictures-refused` for a request that replaces
+    /// one whose pictures the endpoint did not take.
     pub why: String,
+    /// Pictures that were shown with it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<PictureRecord>,
+}
+
+/// A picture that was shown with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PictureRecord {
+    /// Path of the file in the workspace that it was made of.
+    pub path: String,
+    /// Media type of what was shown.
+    pub media_type: String,
+    /// Digest of the blob that holds what was shown.
+    pub blob: String,
+    /// Its size in bytes.
+    pub bytes: u64,
 }
 
 /// A request to a model and its reply.

@@ -204,6 +204,7 @@ impl Gym {
         let request = Request {
             instruction: given.instruction,
             attachments: given.files.keys().map(ToString::to_string).collect(),
+            pictures: given.pictures.iter().map(ToString::to_string).collect(),
             language: task.meta.language,
         };
         Ok(Built { request, toolbox, work })

@@ -8,11 +8,13 @@ use wildgym_tasks::environment::BrowserMode;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::ask_question_about_image::AskQuestionAboutImage;
 use crate::tools::browse_url::BrowseUrl;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
 use crate::tools::google_scholar::GoogleScholar;
+use crate::tools::image_to_text::ImageToText;
 use crate::tools::page_actions;
 use crate::tools::scrape::Scrape;
 use crate::tools::search_serper::SearchSerper;
@@ -34,6 +36,8 @@ fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(BrowseUrl),
         Arc::new(ExtractDocumentContent),
         Arc::new(ExtractExcelContent),
+        Arc::new(ImageToText),
+        Arc::new(AskQuestionAboutImage),
         Arc::new(ExecuteCode),
     ];
     tools.extend(page_actions::all());

@@ -15,6 +15,7 @@ pub mod error;
 pub mod footprint;
 pub mod schema;
 mod serper;
+mod sight;
 mod source;
 pub mod tool;
 pub mod tools;

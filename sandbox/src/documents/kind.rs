@@ -120,7 +120,8 @@ pub(super) fn detect(
 const READ: &[&str] = &[
     "pdf", "docx", "doc", "pptx", "ppt", "odt", "odp", "rtf", "epub", "eml", "mbox", "msg", "xlsx",
     "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md", "ipynb", "xml", "rss",
-    "svg", "yaml", "yml", "toml", "log", "srt", "vtt", "zip", "tar", "gz", "tgz", "bz2", "xz", "7z",
+    "svg", "yaml", "yml", "toml", "log", "srt", "vtt", "zip", "tar", "gz", "tgz", "bz2", "xz",
+    "7z",
 ];
 
 fn foreign(bytes: &[u8]) -> Option<&'static str> {

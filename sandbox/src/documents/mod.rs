@@ -39,6 +39,9 @@ pub use workbook::{Formula, Row, Sheet, Visibility, Workbook};
 /// The most bytes of text that a document yields.
 pub const TEXT_LIMIT: usize = 12 << 20;
 
+/// What stands below the mark of a PDF's page that holds no text.
+pub const BLANK_PAGE: &str = "(no text on this page; it may be scanned)";
+
 /// The text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {

@@ -12,7 +12,7 @@ use pdf_oxide::PdfDocument;
 use pdf_oxide::converters::ConversionOptions;
 
 use super::reading::Reading;
-use super::{Document, TEXT_LIMIT, Unreadable};
+use super::{BLANK_PAGE, Document, TEXT_LIMIT, Unreadable};
 
 /// The most pages.
 const PAGES: usize = 5000;
@@ -95,7 +95,7 @@ impl Pages {
             }
             Some("") => {
                 self.blank.push(number);
-                "(no text on this page; it may be scanned)"
+                BLANK_PAGE
             }
             Some(text) => text,
         };

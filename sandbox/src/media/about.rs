@@ -15,7 +15,7 @@ pub struct About {
     /// Its sound tracks.
     pub sounds: Vec<Sound>,
     /// Its picture, where it moves; a cover does not.
-    pub picture: Option<Picture>,
+    pub picture: Option<Moving>,
     /// Its subtitle tracks.
     pub subtitles: Vec<Subtitles>,
 }
@@ -35,7 +35,7 @@ pub struct Sound {
 
 /// Moving pictures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Picture {
+pub struct Moving {
     /// How they are encoded, such as `h264`.
     pub codec: String,
     /// Pixels across.
@@ -97,7 +97,7 @@ pub(super) fn read(json: &[u8]) -> Option<About> {
             "video" if about.picture.is_none() && stream["disposition"]["attached_pic"] != 1 => {
                 let side = |name: &str| stream[name].as_u64().unwrap_or_default();
                 about.picture =
-                    Some(Picture { codec, width: side("width"), height: side("height") });
+                    Some(Moving { codec, width: side("width"), height: side("height") });
             }
             "subtitle" => about.subtitles.push(Subtitles { codec, language }),
             _ => {}
@@ -114,7 +114,7 @@ impl fmt::Display for About {
             Some(seconds) => write!(f, ", {seconds:.1} s")?,
             None => f.write_str(", of unknown length")?,
         }
-        if let Some(Picture { codec, width, height }) = &self.picture {
+        if let Some(Moving { codec, width, height }) = &self.picture {
             write!(f, ", video {codec} {width}×{height}")?;
         }
         match self.sounds.as_slice() {

@@ -93,9 +93,8 @@ const PICTURES: &[(&[u8], Format)] = &[
 ];
 
 /// Beginnings of sounds.
-const SOUNDS: &[&[u8]] = &[
-    b"ID3\x02", b"ID3\x03", b"ID3\x04", b"fLaC", b"#!AMR", b".snd\0", b"caff\0", b"wvpk", b"MAC ",
-];
+const SOUNDS: &[&[u8]] =
+    &[b"ID3\x02", b"ID3\x03", b"ID3\x04", b"fLaC", b".snd\0", b"caff\0", b"wvpk", b"MAC "];
 
 /// Beginnings of videos.
 const VIDEOS: &[&[u8]] = &[
@@ -144,7 +143,9 @@ pub fn picture(bytes: &[u8]) -> Option<Format> {
 /// The format of a picture made of dots.
 fn raster(bytes: &[u8]) -> Option<Format> {
     let marked = PICTURES.iter().find(|(mark, _)| bytes.starts_with(mark));
-    if let Some((_, format)) = marked {
+    if let Some((_, format)) = marked
+        && (*format != Format::Gif || is_binary(bytes, 6))
+    {
         return Some(*format);
     }
     if bytes.starts_with(b"RIFF") && at(bytes, 8, b"WEBP") {
@@ -172,8 +173,11 @@ fn raster(bytes: &[u8]) -> Option<Format> {
 fn is_sound(bytes: &[u8]) -> bool {
     let riff = (bytes.starts_with(b"RIFF") || bytes.starts_with(b"RF64")) && at(bytes, 8, b"WAVE");
     let aiff = bytes.starts_with(b"FORM") && (at(bytes, 8, b"AIFF") || at(bytes, 8, b"AIFC"));
-    let ogg = bytes.starts_with(b"OggS") && !at(bytes, 28, b"\x80theora");
-    SOUNDS.iter().any(|mark| bytes.starts_with(mark))
+    let ogg = bytes.starts_with(b"OggS\0") && !at(bytes, 28, b"\x80theora");
+    let marked = SOUNDS.iter().find(|mark| bytes.starts_with(mark));
+    marked.is_some_and(|mark| is_binary(bytes, mark.len()))
+        || bytes.starts_with(b"#!AMR\n")
+        || bytes.starts_with(b"#!AMR-WB\n")
         || riff
         || aiff
         || ogg
@@ -184,11 +188,12 @@ fn is_sound(bytes: &[u8]) -> bool {
 fn is_video(bytes: &[u8]) -> bool {
     VIDEOS.iter().any(|mark| bytes.starts_with(mark))
         || (bytes.starts_with(b"RIFF") && at(bytes, 8, b"AVI "))
-        || bytes.starts_with(b"OggS")
+        || bytes.starts_with(b"OggS\0")
         || brand(bytes).is_some()
         || at(bytes, 4, b"moov")
         || at(bytes, 4, b"mdat")
-        || [0, PACKET, 2 * PACKET].iter().all(|offset| at(bytes, *offset, b"G"))
+        || ([0, PACKET, 2 * PACKET].iter().all(|offset| at(bytes, *offset, b"G"))
+            && bytes[..PACKET].iter().any(|byte| is_control(*byte)))
 }
 
 /// Whether a frame of MPEG sound (MP3, AAC in ADTS) begins here. `FF FE` is left to
@@ -203,6 +208,17 @@ fn is_mpeg_frame(bytes: &[u8]) -> bool {
     let version = second & 0x18 != 0x08;
     let rates = third & 0xf0 != 0xf0 && third & 0xf0 != 0 && third & 0x0c != 0x0c;
     second & 0xe0 == 0xe0 && *second != 0xfe && layer && version && rates
+}
+
+/// Whether what follows a mark of letters is no text either.
+fn is_binary(bytes: &[u8], from: usize) -> bool {
+    let next = bytes.get(from..).unwrap_or_default();
+    next[..next.len().min(8)].iter().any(|byte| is_control(*byte))
+}
+
+/// Whether a byte stands in no text.
+fn is_control(byte: u8) -> bool {
+    byte < 0x09
 }
 
 fn is_bitmap(bytes: &[u8]) -> bool {
@@ -265,6 +281,9 @@ mod tests {
             (b"\x89PNG\r\n\x1a\n", Some(Picture), "PNG"),
             (b"\xff\xd8\xff\xe0\0\x10JFIF", Some(Picture), "JPEG"),
             (b"GIF89a\x01\0", Some(Picture), "GIF"),
+            (b"GIF89a is a format of 1989", None, "a text about GIF"),
+            (b"MAC addresses of the office", None, "a text about networks"),
+            (b"fLaC\0\0\0\x22", Some(Sound), "FLAC"),
             (b"RIFF\x10\0\0\0WEBPVP8 ", Some(Picture), "WebP"),
             (b"II*\0\x08\0\0\0", Some(Picture), "TIFF"),
             (b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0", Some(Picture), "BMP"),

@@ -17,6 +17,7 @@ mod serve;
 use serde::{Deserialize, Serialize};
 
 use crate::documents::{Document, Workbook};
+use crate::media::{Aim, Picture, Turn};
 
 pub use contain::Containment;
 pub use pool::{Limits, Workers};
@@ -44,6 +45,13 @@ pub enum Job {
         /// The member, through archives in archives where it has `!/`.
         path: String,
     },
+    /// Make of a picture one that can be shown.
+    Picture {
+        /// What it is wanted for.
+        aim: Aim,
+        /// How it is turned.
+        turn: Turn,
+    },
     /// Try what a worker must not be able to do, and tell.
     Probe,
 }
@@ -55,6 +63,7 @@ enum Answer {
     Workbook(Workbook),
     /// The bytes of a member, in base64.
     Member(String),
+    Picture(Picture),
     Probe(Containment),
     /// The file cannot be read; why.
     Unreadable(String),

@@ -11,6 +11,7 @@ use super::process::{self, Cause, Failure, Process};
 use super::serve::REQUEST;
 use super::{Answer, Containment, Job, WorkerError};
 use crate::documents::{Document, Workbook};
+use crate::media::{Aim, Picture, Turn};
 use crate::starter::Starter;
 
 /// Jobs after which a process is replaced, so that what parsers leak stays small.
@@ -83,6 +84,7 @@ impl Workers {
             Answer::Document(document) => Ok(document),
             answer @ (Answer::Workbook(_)
             | Answer::Member(_)
+            | Answer::Picture(_)
             | Answer::Probe(_)
             | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
@@ -94,6 +96,7 @@ impl Workers {
             Answer::Workbook(workbook) => Ok(workbook),
             answer @ (Answer::Document(_)
             | Answer::Member(_)
+            | Answer::Picture(_)
             | Answer::Probe(_)
             | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
@@ -114,6 +117,25 @@ impl Workers {
                 .map_err(|_| ended(&format!("cannot read `{name}`: the worker spoke nonsense"))),
             answer @ (Answer::Document(_)
             | Answer::Workbook(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Makes of a picture one that can be shown.
+    pub async fn picture(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        aim: Aim,
+        turn: Turn,
+    ) -> Result<Picture, WorkerError> {
+        match self.run(name, Job::Picture { aim, turn }, bytes).await? {
+            Answer::Picture(picture) => Ok(picture),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Member(_)
             | Answer::Probe(_)
             | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
@@ -126,6 +148,7 @@ impl Workers {
             answer @ (Answer::Document(_)
             | Answer::Workbook(_)
             | Answer::Member(_)
+            | Answer::Picture(_)
             | Answer::Unreadable(_)) => Err(unreadable("probe", answer)),
         }
     }
@@ -209,7 +232,11 @@ fn unreadable(name: &str, answer: Answer) -> WorkerError {
         Answer::Unreadable(reason) => {
             WorkerError::Unreadable(format!("cannot read `{name}`: {reason}"))
         }
-        Answer::Document(_) | Answer::Workbook(_) | Answer::Member(_) | Answer::Probe(_) => {
+        Answer::Document(_)
+        | Answer::Workbook(_)
+        | Answer::Member(_)
+        | Answer::Picture(_)
+        | Answer::Probe(_) => {
             ended(&format!("cannot read `{name}`: the worker answered another question"))
         }
     }

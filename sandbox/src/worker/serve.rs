@@ -6,7 +6,7 @@ use std::thread;
 
 use super::frame::{self, Request};
 use super::{Answer, Job, contain};
-use crate::documents;
+use crate::{documents, media};
 
 /// The largest request, in bytes: the largest document and some.
 pub(super) const REQUEST: u64 = 72 << 20;
@@ -68,6 +68,10 @@ fn run(job: &Job, body: Vec<u8>) -> Answer {
         },
         Job::Member { name, path } => match documents::take(name, body, path) {
             Ok(bytes) => Answer::Member(data_encoding::BASE64.encode(&bytes)),
+            Err(reason) => Answer::Unreadable(reason.to_string()),
+        },
+        Job::Picture { aim, turn } => match media::prepare(&body, *aim, *turn) {
+            Ok(picture) => Answer::Picture(picture),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
         Job::Probe => Answer::Probe(contain::probe()),

@@ -13,6 +13,7 @@ use wildgym_sandbox::passages::passages;
 
 use crate::error::ToolError;
 use crate::footprint::Footprint;
+use crate::sight;
 use crate::source::{self, Source};
 use crate::tool::{CallContext, Category, Output, Tool};
 
@@ -43,7 +44,8 @@ impl Tool for ExtractDocumentContent {
     const DESCRIPTION: &'static str = "Return the text of a document: CSV and TSV (rows as they \
         stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), docx, \
         HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
-        the type is told from the content, not the name. Images, audio, archives and \
+        the type is told from the content, not the name. The text in pictures and on scanned \
+        pages is recognised (English and Chinese), and the result says so. Audio, archives and \
         password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =
@@ -70,8 +72,8 @@ pub(super) async fn read(
     file: Source,
     query: Option<String>,
 ) -> Result<String, ToolError> {
-    let workers = &context.sandbox.host.workers;
-    let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
+    let (name, media_type) = (&file.name, file.media_type.as_deref());
+    let document = sight::document(context, name, media_type, file.bytes).await?;
     // Ranking a long text is work for a processor: it must not hold up other attempts.
     tokio::task::spawn_blocking(move || shown(&file.name, &document, query.as_deref()))
         .await
