@@ -76,7 +76,8 @@ fn read_at(
     bytes: Vec<u8>,
     level: u8,
 ) -> Result<Document, Unreadable> {
-    let mut reading = Reading { depth: level.into(), ..Reading::default() };
+    let mut reading = Reading::default();
+    reading.depth = level.into();
     read(name, media_type, bytes, &mut reading)
 }
 
