@@ -15,6 +15,7 @@ mod keeper;
 mod network;
 mod programs;
 mod progress;
+mod speech_model;
 mod start;
 mod tool_model;
 
