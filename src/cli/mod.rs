@@ -12,6 +12,7 @@ mod failure;
 mod host;
 mod judging;
 mod keeper;
+mod media;
 mod network;
 mod programs;
 mod progress;

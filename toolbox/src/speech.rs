@@ -55,15 +55,12 @@ pub(crate) async fn listen(
     }
     let programs = &context.sandbox.host.programs;
     let pieces = recording.pieces(programs).await?;
-    let (transcript, by) = match context.transcriber() {
-        Some(model) => {
-            let transcript = ask(context, tool, recording, &pieces, file).await?;
-            (transcript, format!("the speech model `{model}`"))
-        }
-        None => {
-            let heard = context.engine(recording.hear(programs, &pieces)).await?;
-            (heard, ENGINE.to_owned())
-        }
+    let (transcript, by) = if let Some(model) = context.transcriber() {
+        let transcript = ask(context, tool, recording, &pieces, file).await?;
+        (transcript, format!("the speech model `{model}`"))
+    } else {
+        let heard = context.engine(recording.hear(programs, &pieces)).await?;
+        (heard, ENGINE.to_owned())
     };
     Ok(Heard { transcript, by, notes: pieces.notes, seconds: pieces.seconds })
 }
@@ -141,7 +138,6 @@ pub(crate) async fn document(
         kind: described(&recording, &heard),
         text: heard.words(),
         notes: heard.told(),
-        ..Document::default()
     }))
 }
 

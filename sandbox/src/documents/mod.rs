@@ -28,7 +28,7 @@ pub use workbook::{Formula, Row, Sheet, Visibility, Workbook};
 pub const TEXT_LIMIT: usize = 12 << 20;
 
 /// The text of a document.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// What the bytes are, such as `PDF` or `CSV (GB18030)`.
     pub kind: String,
