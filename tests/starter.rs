@@ -21,7 +21,7 @@ use wildgym::verdict::Verdict;
 use wildgym_sandbox::Host;
 use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::Runtime;
-use wildgym_sandbox::programs::{Programs, Search};
+use wildgym_sandbox::programs::{Programs, Search, speech};
 use wildgym_sandbox::scratch::Scratch;
 use wildgym_sandbox::worker::Workers;
 use wildgym_tasks::environment::BrowserMode;
@@ -150,7 +150,11 @@ impl Bench {
         let settings = BrowserSettings::new(chromium(), program.clone(), scratch.path().to_owned());
         let runtime = Arc::new(Runtime::load(&cache.join("code")).unwrap());
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let search = Search { path, ..Search::default() };
+        let speech = match speech::status(&cache.join("speech")) {
+            speech::Status::Ready(engine) => Some(engine),
+            speech::Status::Missing | speech::Status::Unusable(_) => None,
+        };
+        let search = Search { path, speech, ..Search::default() };
         let programs =
             Programs::new(program.clone(), scratch.path().as_std_path().to_owned(), 2, search);
         let workers = Workers::new(program, 2);
@@ -223,7 +227,7 @@ async fn every_tool_of_a_reference_is_needed() {
         }
     }
     let offered = bench.catalog.offered(BrowserMode::Delegated).names();
-    // A page action where files are asked about, too; the pages of tasks are asked below.
+    // It is of files and of pages; the references ask about pages, below.
     let idle = |name: &&String| !used.contains(*name) && *name != "ask_question_about_video";
     let idle: Vec<_> = offered.iter().filter(idle).collect();
     assert!(idle.is_empty(), "used by no reference: {idle:?}");

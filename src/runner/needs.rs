@@ -31,7 +31,8 @@ impl Lacking {
         match self.0 {
             Need::Speech => {
                 "recordings cannot be written down here: `wildgym setup --speech` installs an \
-                 engine, then go on with `wildgym resume`"
+                 engine, or name a model that does it with `--speech-model NAME` (either needs \
+                 ffmpeg); then go on with `wildgym resume`"
             }
             Need::TextRecognition => {
                 "pictures cannot be read here: install `tesseract` (package tesseract-ocr) or \
@@ -56,7 +57,11 @@ pub fn lacking(
 ) -> Option<Lacking> {
     let model = |need: Need| match need {
         Need::TextRecognition => answers.is_some_and(Ask::sees),
-        Need::Speech | Need::Video => false,
+        // Recordings are opened here before a model gets to hear them.
+        Need::Speech => {
+            engines.video && answers.is_some_and(|ask| ask.hears() || ask.transcriber().is_some())
+        }
+        Need::Video => false,
     };
     needs.iter().copied().find(|need| !engines.meet(*need) && !model(*need)).map(Lacking)
 }
@@ -70,13 +75,20 @@ mod tests {
 
     use super::*;
 
-    /// Answers nothing, but says whether it would look.
+    /// Answers nothing, but says whether it would look or listen.
     #[derive(Debug)]
-    struct Eyes(bool);
+    struct Senses {
+        sees: bool,
+        hears: bool,
+    }
 
-    impl Ask for Eyes {
+    impl Ask for Senses {
         fn sees(&self) -> bool {
-            self.0
+            self.sees
+        }
+
+        fn hears(&self) -> bool {
+            self.hears
         }
 
         fn ask<'a>(
@@ -93,33 +105,21 @@ mod tests {
     fn a_need_is_met_by_the_machine_or_by_a_model() {
         let none = Engines::default();
         let all = Engines { speech: true, text_recognition: true, video: true };
-        let (seeing, blind) = (Eyes(true), Eyes(false));
-        let table: [(&[Need], Engines, Option<&dyn Ask>, Option<Need>, &str); 7] = [
+        let opens = Engines { video: true, ..none };
+        let seeing = Senses { sees: true, hears: false };
+        let hearing = Senses { sees: false, hears: true };
+        let (see, hear): (Option<&dyn Ask>, Option<&dyn Ask>) = (Some(&seeing), Some(&hearing));
+        let (speech, text, video) = (Need::Speech, Need::TextRecognition, Need::Video);
+        let table: [(&[Need], Engines, Option<&dyn Ask>, Option<Need>, &str); 9] = [
             (&[], none, None, None, "nothing is needed"),
-            (&[Need::Speech, Need::TextRecognition, Need::Video], all, None, None, "all there"),
-            (&[Need::TextRecognition], none, None, Some(Need::TextRecognition), "nobody reads"),
-            (&[Need::TextRecognition], none, Some(&seeing), None, "a model reads"),
-            (
-                &[Need::TextRecognition],
-                none,
-                Some(&blind),
-                Some(Need::TextRecognition),
-                "a blind one does not",
-            ),
-            (
-                &[Need::Speech],
-                Engines { speech: false, ..all },
-                Some(&seeing),
-                Some(Need::Speech),
-                "eyes do not hear",
-            ),
-            (
-                &[Need::Video, Need::Speech],
-                Engines { speech: true, ..none },
-                None,
-                Some(Need::Video),
-                "one of two",
-            ),
+            (&[speech, text, video], all, None, None, "all is there"),
+            (&[text], none, None, Some(text), "nobody reads"),
+            (&[text], none, see, None, "a model reads"),
+            (&[text], none, hear, Some(text), "a blind one does not"),
+            (&[speech], opens, see, Some(speech), "eyes do not hear"),
+            (&[speech], opens, hear, None, "ears do"),
+            (&[speech], none, hear, Some(speech), "nothing opens the recording"),
+            (&[video, speech], Engines { speech: true, ..none }, None, Some(video), "one of two"),
         ];
         for (needs, engines, answers, want, why) in table {
             let got = lacking(&needs.iter().copied().collect(), engines, answers);

@@ -28,7 +28,7 @@ mod transcript;
 
 pub use about::{About, Moving, Sound, Subtitles};
 pub use frames::Frames;
-pub use hear::ENGINE;
+pub use hear::{ENGINE, try_engine};
 pub use kind::{Format, Media, media, picture};
 pub use look::{LookError, look};
 pub use pages::{PAGES, PageText, read_pages};
