@@ -459,8 +459,7 @@ fn sound() -> Sound {
 #[tokio::test]
 async fn an_endpoint_that_fails_is_asked_again_and_given_up_in_words() {
     let good = || heard([(0.0, 0.1, "yes")]);
-    type Want = Result<&'static str, &'static str>;
-    let table: Vec<(Vec<Response>, Want, usize, &str)> = vec![
+    let table: Vec<(Vec<Response>, Result<&str, &str>, usize, &str)> = vec![
         (vec![good()], Ok("yes"), 1, "good"),
         (vec![status(500), status(503), good()], Ok("yes"), 3, "two errors, then good"),
         (vec![status(429).retry_after(0), good()], Ok("yes"), 2, "busy"),

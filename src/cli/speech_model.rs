@@ -26,12 +26,22 @@ pub(super) struct SpeechArgs {
 
     /// Base URL of that model's endpoint [default: that of the model that answers tools, else
     /// `OPENAI_BASE_URL`, else `https://api.openai.com/v1`]
-    #[arg(long = "speech-base-url", value_name = "URL", requires = "speech_model")]
+    #[arg(
+        long = "speech-base-url",
+        id = "speech_base_url",
+        value_name = "URL",
+        requires = "speech_model"
+    )]
     base_url: Option<String>,
 
     /// Environment variable that holds the key of that endpoint [default: that of the model
     /// that answers tools at its endpoint, else `OPENAI_API_KEY`]
-    #[arg(long = "speech-api-key-env", value_name = "NAME", requires = "speech_model")]
+    #[arg(
+        long = "speech-api-key-env",
+        id = "speech_api_key_env",
+        value_name = "NAME",
+        requires = "speech_model"
+    )]
     key_env: Option<String>,
 }
 

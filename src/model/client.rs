@@ -338,7 +338,9 @@ impl Model {
         let Shared { client, headers, .. } = &*self.shared;
         let mut headers = headers.clone();
         headers.extend(self.scope.clone());
-        headers.extend(posted.content_type.clone().map(|kind| (CONTENT_TYPE, kind)));
+        if let Some(kind) = &posted.content_type {
+            headers.insert(CONTENT_TYPE, kind.clone());
+        }
         let request = client.post(posted.url.clone()).headers(headers).body(posted.body.clone());
         let mut response = request.send().await.map_err(|error| causes(&error.without_url()))?;
         let status = response.status().as_u16();
