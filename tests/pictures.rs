@@ -12,7 +12,7 @@ use std::process::Command;
 use common::{Place, Ran, timeless, transcripts};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
-use wildgym_support::{Request, Response, ScriptedServer, calls, final_answer, says, status};
+use wildgym_support::{Request, Response, ScriptedServer, final_answer, says, status};
 
 /// A picture of one dot, in base64.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -258,11 +258,8 @@ fn has(programs: &[&str]) -> bool {
 /// A photographed bill: text that no model is needed for.
 fn bill() -> Vec<u8> {
     let lines = ["Harbour Cafe", "Two coffees 6.40", "Lentil soup 7.90", "Total due 14.30"];
-    let text: String = lines
-        .iter()
-        .zip(1..)
-        .map(|(line, row)| format!("<text x='60' y='{}'>{line}</text>", 90 * row))
-        .collect();
+    let line = |(line, row): (&&str, u32)| format!("<text x='60' y='{}'>{line}</text>", 90 * row);
+    let text = lines.iter().zip(1..).map(line).collect::<Vec<_>>().concat();
     format!(
         "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='480'><rect width='800' \
          height='480' fill='white'/><g font-size='44' font-family='sans-serif'>{text}</g></svg>"

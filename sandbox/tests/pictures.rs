@@ -40,11 +40,8 @@ fn has(host: &Host, programs: &[Program]) -> bool {
 
 /// A drawing of lines of text, 30 dots high.
 fn drawing(lines: &[&str], transform: &str) -> Vec<u8> {
-    let text: String = lines
-        .iter()
-        .zip(1..)
-        .map(|(line, row)| format!("<text x='40' y='{}'>{line}</text>", 60 * row))
-        .collect();
+    let line = |(line, row): (&&str, u32)| format!("<text x='40' y='{}'>{line}</text>", 60 * row);
+    let text = lines.iter().zip(1..).map(line).collect::<Vec<_>>().concat();
     format!(
         "<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg' width='900' height='900' \
          viewBox='0 0 900 900'><rect width='900' height='900' fill='white'/>\
@@ -71,7 +68,13 @@ async fn text_is_recognised_with_its_lines() {
             false,
             "Chinese, without spaces between",
         ),
-        (drawing(&english, "rotate(90 450 450)"), "Two coffees and one cake", "eng", true, "lying"),
+        (
+            drawing(&english, "rotate(180 450 450)"),
+            "Two coffees and one cake",
+            "eng",
+            true,
+            "upside down",
+        ),
     ];
     for (bytes, want, languages, turned, why) in table {
         let picture = look(&host, "a.svg", bytes, Aim::Read).await.unwrap();

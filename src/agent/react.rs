@@ -236,9 +236,10 @@ pub fn announced(
     pictures: &[String],
     shown: bool,
 ) -> String {
-    let remark = match shown {
-        true => " (a picture, shown with this request)",
-        false => " (a picture that belongs to this request)",
+    let remark = if shown {
+        " (a picture, shown with this request)"
+    } else {
+        " (a picture that belongs to this request)"
     };
     let mut text = instruction.trim_end().to_owned();
     if !attachments.is_empty() {

@@ -192,15 +192,12 @@ fn unescaped(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        match (byte, digit(at + 1), digit(at + 2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.extend(u8::try_from(high * 16 + low));
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
+        if let (b'%', Some(high), Some(low)) = (byte, digit(at + 1), digit(at + 2)) {
+            out.extend(u8::try_from(high * 16 + low));
+            at += 3;
+        } else {
+            out.push(*byte);
+            at += 1;
         }
     }
     out
@@ -332,7 +329,7 @@ mod tests {
         let table: [(&str, Result<&[u8], &str>, &str); 6] = [
             ("data:image/png;base64,iVBO", Ok(b"\x89PN"), "base64"),
             ("DATA:image/png;charset=x;BASE64,iVBO Rw0K", Ok(b"\x89PNG\r\n"), "spaces, capitals"),
-            ("data:image/png;base64,iV%42Ow%3D%3D", Ok(b"\x89PN\xc3"), "escaped"),
+            ("data:image/png;base64,iV%42OwQ%3D%3D", Ok(b"\x89PN\xc1"), "escaped"),
             ("data:image/svg+xml,%3Csvg/%3e%", Ok(b"<svg/>%"), "a text"),
             ("data:image/png;base64", Err("no comma"), "cut"),
             ("data:image/png;base64,!!", Err("no base64"), "nonsense"),

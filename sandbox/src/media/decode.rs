@@ -84,11 +84,11 @@ fn png(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     let size = within(decoder.dimensions(), DOTS)?;
     let animated = decoder.is_apng().unwrap_or(false);
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut decoded = Decoded::of(of_image(DynamicImage::from_decoder(decoder).map_err(damaged)?));
-    decoded.size = size;
-    decoded.orientation = orientation.to_exif();
-    decoded.of_many = animated.then(|| "the first frame of an animation".to_owned());
-    Ok(decoded)
+    let mut found = Decoded::of(of_image(DynamicImage::from_decoder(decoder).map_err(damaged)?));
+    found.size = size;
+    found.orientation = orientation.to_exif();
+    found.of_many = animated.then(|| "the first frame of an animation".to_owned());
+    Ok(found)
 }
 
 /// Reads a JPEG with the decoder that gets inks right, and one that gave up with the one
@@ -102,8 +102,8 @@ fn jpeg(bytes: &[u8], longest: usize) -> Result<Decoded, Unreadable> {
     let size = within((info.width.into(), info.height.into()), JPEG_DOTS)?;
     let (width, height) = fitted(size, longest);
     let aim = (u16::try_from(width).unwrap_or(u16::MAX), u16::try_from(height).unwrap_or(u16::MAX));
-    let decoded = decoder.scale(aim.0, aim.1).and_then(|_| decoder.decode());
-    let (Ok(dots), Some(info)) = (decoded, decoder.info()) else { return lenient_jpeg(bytes) };
+    let found = decoder.scale(aim.0, aim.1).and_then(|_| decoder.decode());
+    let (Ok(dots), Some(info)) = (found, decoder.info()) else { return lenient_jpeg(bytes) };
     let (width, height) = (usize::from(info.width), usize::from(info.height));
     let raster = match info.pixel_format {
         jpeg_decoder::PixelFormat::L8 => Raster::of_gray(width, height, &dots),
@@ -111,7 +111,7 @@ fn jpeg(bytes: &[u8], longest: usize) -> Result<Decoded, Unreadable> {
             let high: Vec<u8> = dots.chunks_exact(2).map(|dot| dot[1]).collect();
             Raster::of_gray(width, height, &high)
         }
-        jpeg_decoder::PixelFormat::RGB24 => Raster { width, height, dots },
+        jpeg_decoder::PixelFormat::RGB24 => Raster::of_rgb(width, height, dots),
         jpeg_decoder::PixelFormat::CMYK32 => Raster::of_inks(width, height, dots),
     };
     let exif = decoder.exif_data().and_then(Orientation::from_exif_chunk);
@@ -126,10 +126,10 @@ fn lenient_jpeg(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     decoder.set_limits(reserved()).map_err(damaged)?;
     within(decoder.dimensions(), DOTS)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut decoded = Decoded::of(of_image(DynamicImage::from_decoder(decoder).map_err(damaged)?));
-    decoded.orientation = orientation.to_exif();
-    decoded.notes.push("it is damaged; a part may be missing or wrong".to_owned());
-    Ok(decoded)
+    let mut found = Decoded::of(of_image(DynamicImage::from_decoder(decoder).map_err(damaged)?));
+    found.orientation = orientation.to_exif();
+    found.notes.push("it is damaged; a part may be missing or wrong".to_owned());
+    Ok(found)
 }
 
 fn gif(bytes: &[u8]) -> Result<Decoded, Unreadable> {
@@ -153,9 +153,9 @@ fn gif(bytes: &[u8]) -> Result<Decoded, Unreadable> {
         canvas[4 * (row * width + left.min(width))..][..4 * fits]
             .copy_from_slice(&line[..4 * fits]);
     }
-    let mut decoded = Decoded::of(Raster::of_rgba(width, height, canvas));
-    decoded.of_many = many(gif_frames(bytes), "frames");
-    Ok(decoded)
+    let mut found = Decoded::of(Raster::of_rgba(width, height, canvas));
+    found.of_many = many(gif_frames(bytes), "frames");
+    Ok(found)
 }
 
 /// Counts the frames of a GIF without decoding them.
@@ -176,15 +176,15 @@ fn webp(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     let raster = if decoder.has_alpha() {
         Raster::of_rgba(width, height, dots)
     } else {
-        Raster { width, height, dots }
+        Raster::of_rgb(width, height, dots)
     };
     let exif = decoder.exif_metadata().ok().flatten();
     let exif = exif.as_deref().and_then(Orientation::from_exif_chunk);
     let frames = if decoder.is_animated() { decoder.num_frames() as usize } else { 1 };
-    let mut decoded = Decoded::of(raster);
-    decoded.orientation = exif.map_or(1, Orientation::to_exif);
-    decoded.of_many = many(frames, "frames");
-    Ok(decoded)
+    let mut found = Decoded::of(raster);
+    found.orientation = exif.map_or(1, Orientation::to_exif);
+    found.of_many = many(frames, "frames");
+    Ok(found)
 }
 
 fn tiff(bytes: &[u8]) -> Result<Decoded, Unreadable> {
@@ -193,10 +193,10 @@ fn tiff(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     within(decoder.dimensions(), DOTS)?;
     decoder.set_limits(reserved()).map_err(damaged)?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let mut decoded = Decoded::of(of_image(DynamicImage::from_decoder(decoder).map_err(damaged)?));
-    decoded.orientation = orientation.to_exif();
-    decoded.of_many = many(tiff_pages(bytes), "pages");
-    Ok(decoded)
+    let mut found = Decoded::of(of_image(DynamicImage::from_decoder(decoder).map_err(damaged)?));
+    found.orientation = orientation.to_exif();
+    found.of_many = many(tiff_pages(bytes), "pages");
+    Ok(found)
 }
 
 /// Counts the pages of a TIFF that can be followed.
@@ -217,7 +217,7 @@ fn bmp(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     let mut dots = decoder.decode().map_err(|error| wrong(brief(&format!("{error:?}"))))?;
     let raster = match dots.len() / (width * height).max(1) {
         1 => Raster::of_gray(width, height, &dots),
-        3 => Raster { width, height, dots },
+        3 => Raster::of_rgb(width, height, dots),
         4 => {
             // Most writers leave the fourth byte zero and mean nothing by it.
             if dots.chunks_exact(4).all(|dot| dot[3] == 0) {
@@ -230,14 +230,14 @@ fn bmp(bytes: &[u8]) -> Result<Decoded, Unreadable> {
     Ok(Decoded::of(raster))
 }
 
-/// Turns what the library decoded into dots.
+/// Turns what the library found into dots.
 fn of_image(image: DynamicImage) -> Raster {
     let (width, height) = (image.width() as usize, image.height() as usize);
     let color = image.color();
     if color.has_alpha() {
         Raster::of_rgba(width, height, image.into_rgba8().into_raw())
     } else if color.has_color() {
-        Raster { width, height, dots: image.into_rgb8().into_raw() }
+        Raster::of_rgb(width, height, image.into_rgb8().into_raw())
     } else {
         Raster::of_gray(width, height, &image.into_luma8().into_raw())
     }

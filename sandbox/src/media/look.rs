@@ -9,7 +9,7 @@ use crate::programs::{Limits, Program, ProgramError};
 use crate::worker::WorkerError;
 
 /// The width at which drawings are drawn, in dots.
-const DRAWN: &str = "1600";
+const DRAWN: &str = "2000";
 
 /// What a converted picture is called in the directory of its call.
 const OUT: &str = "out.png";
@@ -39,8 +39,16 @@ pub enum LookError {
 pub async fn look(host: &Host, name: &str, bytes: Vec<u8>, aim: Aim) -> Result<Picture, LookError> {
     let Some(format) = super::picture(&bytes) else { return Err(no_picture(name, &bytes)) };
     let program = match format {
-        Format::Png | Format::Jpeg | Format::Gif | Format::Webp | Format::Tiff | Format::Bmp => {
+        Format::Png | Format::Jpeg | Format::Gif | Format::Webp => {
             return Ok(host.workers.picture(name, bytes, aim, Turn::AsSaid).await?);
+        }
+        // Of these there are more kinds than any decoder knows.
+        Format::Tiff | Format::Bmp => {
+            let mine = host.workers.picture(name, bytes.clone(), aim, Turn::AsSaid).await;
+            let Err(error) = mine else { return Ok(mine?) };
+            let converted = convert(host, Program::Ffmpeg, format, &bytes).await;
+            let Ok(converted) = converted else { return Err(error.into()) };
+            return finish(host, name, converted, aim, format).await;
         }
         Format::Heif | Format::Avif => Program::HeifConvert,
         Format::Svg | Format::Jpeg2000 | Format::JpegXl | Format::Icon | Format::Photoshop => {
@@ -50,6 +58,17 @@ pub async fn look(host: &Host, name: &str, bytes: Vec<u8>, aim: Aim) -> Result<P
     let converted = convert(host, program, format, &bytes).await.map_err(|error| {
         LookError::Convert { name: name.to_owned(), format: format.name(), error }
     })?;
+    finish(host, name, converted, aim, format).await
+}
+
+/// Makes the picture out of what a program converted.
+async fn finish(
+    host: &Host,
+    name: &str,
+    converted: Vec<u8>,
+    aim: Aim,
+    format: Format,
+) -> Result<Picture, LookError> {
     let mut picture = host.workers.picture(name, converted, aim, Turn::Not).await?;
     format.name().clone_into(&mut picture.format);
     if format == Format::Svg {
@@ -83,7 +102,16 @@ async fn convert(
             "1",
             OUT,
         ],
-        _ => &["-v", "error", "-i", &input, "-frames:v", "1", OUT],
+        Format::Png
+        | Format::Jpeg
+        | Format::Gif
+        | Format::Webp
+        | Format::Tiff
+        | Format::Bmp
+        | Format::Jpeg2000
+        | Format::JpegXl
+        | Format::Icon
+        | Format::Photoshop => &["-v", "error", "-i", &input, "-frames:v", "1", OUT],
     };
     let ran = host.programs.run(program, arguments, &[(&input, bytes)], &Limits::default()).await?;
     let written = ran.files_out.into_iter().find(|(name, _)| name.starts_with("out"));

@@ -1,13 +1,15 @@
-//! A picture as dots of three bytes, and what is done with them before others see it.
+//! A picture as dots of three bytes or one, and what is done with them before others see it.
 //!
 //! Arithmetic on bytes only. What is transparent lies on white, as paper does; sizes are
 //! checked by `decode`, before anything is reserved.
 
-/// A picture: `dots` holds red, green and blue of each dot, row by row.
+/// A picture: `dots` holds the channels of each dot, row by row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Raster {
     pub(super) width: usize,
     pub(super) height: usize,
+    /// Channels: red, green and blue, or brightness alone.
+    pub(super) depth: usize,
     pub(super) dots: Vec<u8>,
 }
 
@@ -21,9 +23,14 @@ struct Shares {
 }
 
 impl Raster {
-    /// Makes a picture of gray dots.
+    /// Makes a picture of dots in colour.
+    pub(super) fn of_rgb(width: usize, height: usize, dots: Vec<u8>) -> Self {
+        Self { width, height, depth: 3, dots }
+    }
+
+    /// Makes a picture in colour of gray dots.
     pub(super) fn of_gray(width: usize, height: usize, gray: &[u8]) -> Self {
-        Self { width, height, dots: gray.iter().flat_map(|dot| [*dot; 3]).collect() }
+        Self::of_rgb(width, height, gray.iter().flat_map(|dot| [*dot; 3]).collect())
     }
 
     /// Lays dots with transparency on white, in place.
@@ -37,7 +44,7 @@ impl Raster {
             }
         }
         dots.truncate(3 * width * height);
-        Self { width, height, dots }
+        Self::of_rgb(width, height, dots)
     }
 
     /// Turns inks (cyan, magenta, yellow, black; 255 is all of it) into light, in place and
@@ -51,18 +58,19 @@ impl Raster {
             }
         }
         dots.truncate(3 * width * height);
-        Self { width, height, dots }
+        Self::of_rgb(width, height, dots)
     }
 
-    /// Returns the brightness of each dot (ITU-R BT.601).
-    pub(super) fn gray(&self) -> Vec<u8> {
+    /// Returns the brightness of each dot of a picture in colour (ITU-R BT.601).
+    pub(super) fn gray(self) -> Self {
         let bright = |dot: &[u8]| match dot {
             [red, green, blue] => {
                 low((u32::from(*red) * 77 + u32::from(*green) * 150 + u32::from(*blue) * 29) >> 8)
             }
             _ => 0,
         };
-        self.dots.chunks_exact(3).map(bright).collect()
+        let dots = self.dots.chunks_exact(3).map(bright).collect();
+        Self { depth: 1, dots, ..self }
     }
 
     /// Returns the picture in another size, neither side zero. Each dot of the result is a
@@ -81,23 +89,25 @@ impl Raster {
     fn coarser(&self, square: usize) -> Self {
         let (width, height) = (self.width / square, self.height / square);
         let count = u32::try_from(square * square).unwrap_or(u32::MAX);
-        let mut dots = Vec::with_capacity(3 * width * height);
-        let mut sums = vec![0_u32; 3 * width];
+        let length = self.depth * self.width;
+        let mut dots = Vec::with_capacity(self.depth * width * height);
+        let mut sums = vec![0_u32; self.depth * width];
         for row in 0..height {
             sums.fill(0);
             for line in row * square..(row + 1) * square {
-                let line = &self.dots[3 * line * self.width..][..3 * width * square];
-                for (sum, part) in sums.chunks_exact_mut(3).zip(line.chunks_exact(3 * square)) {
-                    for dot in part.chunks_exact(3) {
-                        sum[0] += u32::from(dot[0]);
-                        sum[1] += u32::from(dot[1]);
-                        sum[2] += u32::from(dot[2]);
+                let line = &self.dots[line * length..][..length];
+                let parts = line.chunks_exact(self.depth * square);
+                for (sum, part) in sums.chunks_exact_mut(self.depth).zip(parts) {
+                    for dot in part.chunks_exact(self.depth) {
+                        for (sum, value) in sum.iter_mut().zip(dot) {
+                            *sum += u32::from(*value);
+                        }
                     }
                 }
             }
             dots.extend(sums.iter().map(|sum| low((sum + count / 2) / count)));
         }
-        Self { width, height, dots }
+        Self { width, height, depth: self.depth, dots }
     }
 
     /// Changes the width.
@@ -106,19 +116,22 @@ impl Raster {
             return self;
         }
         let shares = shares(self.width, width);
-        let mut dots = Vec::with_capacity(3 * width * self.height);
-        for line in self.dots.chunks_exact(3 * self.width) {
+        let mut dots = Vec::with_capacity(self.depth * width * self.height);
+        for line in self.dots.chunks_exact(self.depth * self.width) {
             for Shares { first, weights } in &shares {
-                let mut sum = [1 << (UNIT - 1); 3];
-                for (dot, weight) in line[3 * first..].chunks_exact(3).zip(weights) {
-                    sum[0] += u32::from(dot[0]) * weight;
-                    sum[1] += u32::from(dot[1]) * weight;
-                    sum[2] += u32::from(dot[2]) * weight;
+                let near = &line[self.depth * first..];
+                for channel in 0..self.depth {
+                    let mut sum = 1 << (UNIT - 1);
+                    let mut at = channel;
+                    for weight in weights {
+                        sum += u32::from(near[at]) * weight;
+                        at += self.depth;
+                    }
+                    dots.push(low(sum >> UNIT));
                 }
-                dots.extend(sum.map(|sum| low(sum >> UNIT)));
             }
         }
-        Self { width, height: self.height, dots }
+        Self { width, dots, ..self }
     }
 
     /// Changes the height.
@@ -126,7 +139,7 @@ impl Raster {
         if height == self.height {
             return self;
         }
-        let length = 3 * self.width;
+        let length = self.depth * self.width;
         let mut dots = Vec::with_capacity(length * height);
         let mut sums = vec![0_u32; length];
         for Shares { first, weights } in shares(self.height, height) {
@@ -138,7 +151,7 @@ impl Raster {
             }
             dots.extend(sums.iter().map(|sum| low(sum >> UNIT)));
         }
-        Self { width: self.width, height, dots }
+        Self { height, dots, ..self }
     }
 
     /// Returns the picture upright: `orientation` is the value that EXIF gives (1 to 8),
@@ -162,10 +175,12 @@ impl Raster {
         for y in 0..height {
             for x in 0..width {
                 let (column, line) = from(x, y, w, h);
-                dots.extend_from_slice(&self.dots[3 * (line * w + column)..][..3]);
+                dots.extend_from_slice(
+                    &self.dots[self.depth * (line * w + column)..][..self.depth],
+                );
             }
         }
-        Self { width, height, dots }
+        Self { width, height, dots, ..self }
     }
 }
 
@@ -250,7 +265,7 @@ mod tests {
         fn a_plain_picture_stays_plain(
             size in (1_usize..60, 1_usize..60), to in (1_usize..60, 1_usize..60), value: u8,
         ) {
-            let plain = Raster { width: size.0, height: size.1, dots: vec![value; 3 * size.0 * size.1] };
+            let plain = Raster::of_rgb(size.0, size.1, vec![value; 3 * size.0 * size.1]);
             let scaled = plain.scaled(to.0, to.1);
             prop_assert_eq!((scaled.width, scaled.height), to);
             prop_assert_eq!(scaled.dots.len(), 3 * to.0 * to.1);

@@ -39,8 +39,8 @@ pub struct Reading {
     pub unsure: usize,
     /// The recogniser's mean certainty, weighted by letters, of 100.
     pub certainty: f64,
-    /// Share of letters in words that are sure.
-    sure: f64,
+    /// Share of letters in words of which it is sure, a fraction.
+    pub sure: f64,
     /// The languages it was read in.
     pub languages: String,
     /// Whether it was turned before it was read.
@@ -74,12 +74,11 @@ pub async fn read(host: &Host, picture: &Picture) -> Result<Reading, ProgramErro
         return Ok(best);
     }
     let stands = orientation(host, &picture.bytes).await;
-    let turned = match stands {
-        Turn::Not | Turn::AsSaid => None,
-        turn => {
-            let bytes = picture.bytes.clone();
-            host.workers.picture("the picture", bytes, Aim::Read, turn).await.ok()
-        }
+    let turned = if stands == Turn::Not {
+        None
+    } else {
+        let bytes = picture.bytes.clone();
+        host.workers.picture("the picture", bytes, Aim::Read, stands).await.ok()
     };
     let bytes = turned.as_ref().map_or(picture.bytes.as_slice(), |picture| &picture.bytes);
     if turned.is_some() {
@@ -119,15 +118,19 @@ async fn once(host: &Host, png: &[u8], languages: &str) -> Result<Reading, Progr
 
 /// Names the package of a language that is not installed.
 fn named(error: ProgramError, languages: &str) -> ProgramError {
+    let missing = error.to_string().contains("Failed loading language");
     match error {
-        ProgramError::Failed { program, said } if said.contains("Failed loading language") => {
+        ProgramError::Failed { program, .. } if missing => {
             let package = languages.split('+').next().unwrap_or_default().replace('_', "-");
             let said = format!(
                 "a language is not installed; install the package `tesseract-ocr-{package}`"
             );
             ProgramError::Failed { program, said }
         }
-        other => other,
+        ProgramError::Failed { .. }
+        | ProgramError::Missing(_)
+        | ProgramError::Stopped { .. }
+        | ProgramError::Broken { .. } => error,
     }
 }
 
@@ -288,7 +291,7 @@ mod tests {
 
     #[test]
     fn the_surer_reading_counts() {
-        let of = |sure, words| Reading { sure, words, ..Reading::default() };
+        let of = |sure, words| Reading { words, sure, ..Reading::default() };
         let table = [
             (of(0.9, 5), of(0.91, 5), 0.02, 0.9, "no difference worth Chinese"),
             (of(0.4, 5), of(0.9, 5), 0.02, 0.9, "Chinese"),
