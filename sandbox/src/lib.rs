@@ -15,6 +15,7 @@ pub mod clock;
 pub mod code;
 pub mod documents;
 pub mod encoding;
+pub mod engines;
 pub mod host;
 mod html;
 pub mod media;
@@ -31,6 +32,7 @@ pub mod worker;
 pub mod workspace;
 
 pub use clock::Clock;
+pub use engines::Engines;
 pub use host::Host;
 pub use sandbox::Sandbox;
 pub use seed::Seed;

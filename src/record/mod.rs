@@ -315,6 +315,26 @@ pub struct OutcomeRecord {
     pub t: Times,
 }
 
+impl OutcomeRecord {
+    /// Returns the record of an attempt that came to nothing before its agent did anything.
+    #[must_use]
+    pub fn unbegun(outcome: Outcome, detail: String) -> Self {
+        Self {
+            outcome,
+            answer: None,
+            detail: Some(detail),
+            rounds: 0,
+            calls: 0,
+            usage: Usage::default(),
+            tool_usage: Usage::default(),
+            web_misses: 0,
+            clock: Timestamp::UNIX_EPOCH,
+            files: Vec::new(),
+            t: Times::default(),
+        }
+    }
+}
+
 /// A file of the workspace at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {

@@ -17,6 +17,7 @@ pub mod schema;
 mod serper;
 mod sight;
 mod source;
+mod speech;
 pub mod tool;
 pub mod tools;
 

@@ -7,20 +7,32 @@
 //! on cells and nesting) only make the common cases end with a better reason.
 
 mod archive;
+mod captions;
 mod delimited;
+mod feed;
 mod html;
 mod json;
 mod kind;
+mod links;
+mod mail;
+mod notebook;
+mod office;
+mod packed;
 mod pdf;
 mod plain;
+mod reading;
 mod reason;
-mod word;
+mod svg;
+mod tree;
 mod workbook;
+mod xml;
 
 use serde::{Deserialize, Serialize};
 
 use kind::Kind;
+use reading::Reading;
 
+pub(crate) use packed::take;
 pub use reason::Unreadable;
 pub use workbook::{Area, Column, Detail, Formula, Gap, Part, Row, Sheet, Visibility, Workbook};
 
@@ -47,19 +59,51 @@ pub(crate) fn document(
     media_type: Option<&str>,
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
+    let mut document = read(name, media_type, bytes, &mut Reading::default())?;
+    bound(&mut document);
+    Ok(document)
+}
+
+/// Reads a document that lies in an archive.
+fn within(name: &str, bytes: Vec<u8>, reading: &mut Reading) -> Result<Document, Unreadable> {
+    read(name, None, bytes, reading)
+}
+
+/// Reads what hangs on a message that lies so many levels within others.
+fn read_at(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: Vec<u8>,
+    level: u8,
+) -> Result<Document, Unreadable> {
+    let mut reading = Reading::default();
+    reading.depth = level.into();
+    read(name, media_type, bytes, &mut reading)
+}
+
+fn read(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: Vec<u8>,
+    reading: &mut Reading,
+) -> Result<Document, Unreadable> {
     let kind = kind::detect(name, media_type, &bytes)?;
     let mut document = match kind {
-        Kind::Pdf => pdf::read(bytes)?,
-        Kind::Word => word::read(bytes)?,
+        Kind::Pdf => pdf::read(bytes, reading)?,
+        Kind::Office(format) => office::read(format, bytes)?,
+        Kind::Mail(format) => {
+            mail::read(format, &bytes, u8::try_from(reading.depth).unwrap_or(u8::MAX))?
+        }
         Kind::Book(format) => {
             let workbook = workbook::read(format, bytes, &Part::default())?;
             let text = workbook.to_markdown();
             Document { kind: format.name().to_owned(), text, notes: Vec::new() }
         }
+        Kind::Packed(packing) => packed::read(packing, name, &bytes, reading)?,
         Kind::Text => plain::read(name, media_type, &bytes)?,
     };
     document.notes.extend(kind::mismatch(name, &document.kind));
-    tidy(&mut document);
+    clean(&mut document.text);
     Ok(document)
 }
 
@@ -69,20 +113,30 @@ pub(crate) fn workbook(name: &str, bytes: Vec<u8>, part: &Part) -> Result<Workbo
     match kind::detect(name, None, &bytes)? {
         Kind::Book(format) => workbook::read(format, bytes, part),
         Kind::Text => plain::sheet(name, &bytes, part),
-        kind @ (Kind::Pdf | Kind::Word) => Err(Unreadable::Unsupported(format!(
-            "{}, not a workbook; `extract_document_content` reads it",
-            kind.name()
-        ))),
+        Kind::Packed(packing) => match packed::sole(packing, name, &bytes)? {
+            Some((name, inner)) => workbook(&name, inner, part),
+            None => Err(Unreadable::Unsupported(format!(
+                "a {}; name the workbook in it, such as `{name}!/book.xlsx`",
+                packing.name()
+            ))),
+        },
+        kind @ (Kind::Pdf | Kind::Office(_) | Kind::Mail(_)) => Err(Unreadable::Unsupported(
+            format!("{}, not a workbook; `extract_document_content` reads it", kind.name()),
+        )),
     }
 }
 
-/// Takes out the control characters that no reader wants, and bounds the text.
-fn tidy(document: &mut Document) {
+/// Takes out the control characters that no reader wants.
+fn clean(text: &mut String) {
     let unwanted = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    if document.text.contains(unwanted) {
-        document.text = document.text.replace("\r\n", "\n").replace('\r', "\n");
-        document.text.retain(|letter| !unwanted(letter));
+    if text.contains(unwanted) {
+        *text = text.replace("\r\n", "\n").replace('\r', "\n");
+        text.retain(|letter| !unwanted(letter));
     }
+}
+
+/// Bounds the text.
+fn bound(document: &mut Document) {
     let size = document.text.len();
     if size > TEXT_LIMIT {
         document.text.truncate(document.text.floor_char_boundary(TEXT_LIMIT));

@@ -28,6 +28,9 @@ pub enum Unreadable {
     /// It lacks the part that was asked for.
     #[error("{0}")]
     Missing(String),
+    /// It is an archive, and one member of it cannot be unpacked.
+    #[error("its member `{0}` cannot be unpacked: {1}")]
+    Member(String, String),
     /// It holds more than is read.
     #[error("it holds too much: {0}")]
     TooMuch(String),

@@ -5,13 +5,9 @@ use super::*;
 
 #[test]
 fn control_characters_are_taken_out() {
-    let mut document = Document {
-        kind: "text".into(),
-        text: "a\r\nb\rc\u{1b}[31m\u{7}\td".into(),
-        notes: Vec::new(),
-    };
-    tidy(&mut document);
-    assert_eq!(document.text, "a\nb\nc[31m\td");
+    let mut text = "a\r\nb\rc\u{1b}[31m\u{7}\td".to_owned();
+    clean(&mut text);
+    assert_eq!(text, "a\nb\nc[31m\td");
 }
 
 #[test]

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::worker::contain::{forbidden_to_all, probe};
 
 /// What the programs of a system lie in, with their libraries, fonts and data.
-const SYSTEM: [&str; 17] = [
+const SYSTEM: [&str; 18] = [
     "/usr",
     "/lib",
     "/lib32",
@@ -46,8 +46,9 @@ const SYSTEM: [&str; 17] = [
     "/dev/urandom",
     "/dev/random",
     "/dev/zero",
-    // How many cores there are.
+    // Which processor this is, and how many cores it has.
     "/sys/devices/system/cpu",
+    "/proc/cpuinfo",
 ];
 
 /// Address space beyond the memory limit, in bytes: room for what is reserved and never touched.

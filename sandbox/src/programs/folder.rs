@@ -60,6 +60,13 @@ impl Folder {
         }
     }
 
+    /// Returns the length of a plain file of that name in bytes, 0 where there is none.
+    #[must_use]
+    pub fn size(&self, name: &str) -> u64 {
+        let found = self.at(name).and_then(|path| path.symlink_metadata());
+        found.ok().filter(fs::Metadata::is_file).map_or(0, |found| found.len())
+    }
+
     /// Returns the names of the plain files in it, in order. A name that is not UTF-8 is
     /// nobody's.
     pub fn names(&self) -> io::Result<Vec<String>> {

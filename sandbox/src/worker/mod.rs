@@ -40,6 +40,13 @@ pub enum Job {
         /// Which part of it.
         part: Part,
     },
+    /// Unpack one member of an archive.
+    Member {
+        /// The name that the archive goes by, a hint only.
+        name: String,
+        /// The member, through archives in archives where it has `!/`.
+        path: String,
+    },
     /// Make of a picture one that can be shown.
     Picture {
         /// What it is wanted for.
@@ -56,6 +63,8 @@ pub enum Job {
 enum Answer {
     Document(Document),
     Workbook(Workbook),
+    /// The bytes of a member, in base64.
+    Member(String),
     Picture(Picture),
     Probe(Containment),
     /// The file cannot be read; why.

@@ -83,6 +83,7 @@ impl Workers {
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
             answer @ (Answer::Workbook(_)
+            | Answer::Member(_)
             | Answer::Picture(_)
             | Answer::Probe(_)
             | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
@@ -99,6 +100,28 @@ impl Workers {
         match self.run(name, Job::Workbook { name: name.to_owned(), part }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
             answer @ (Answer::Document(_)
+            | Answer::Member(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Unpacks one member of an archive, of at most 22 MiB; `path` may lead through
+    /// archives in archives, with `!/` between them.
+    pub async fn member(
+        &self,
+        name: &str,
+        path: &str,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, WorkerError> {
+        let job = Job::Member { name: name.to_owned(), path: path.to_owned() };
+        match self.run(name, job, bytes).await? {
+            Answer::Member(text) => data_encoding::BASE64
+                .decode(text.as_bytes())
+                .map_err(|_| ended(&format!("cannot read `{name}`: the worker spoke nonsense"))),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
             | Answer::Picture(_)
             | Answer::Probe(_)
             | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
@@ -117,6 +140,7 @@ impl Workers {
             Answer::Picture(picture) => Ok(picture),
             answer @ (Answer::Document(_)
             | Answer::Workbook(_)
+            | Answer::Member(_)
             | Answer::Probe(_)
             | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
@@ -128,6 +152,7 @@ impl Workers {
             Answer::Probe(containment) => Ok(containment),
             answer @ (Answer::Document(_)
             | Answer::Workbook(_)
+            | Answer::Member(_)
             | Answer::Picture(_)
             | Answer::Unreadable(_)) => Err(unreadable("probe", answer)),
         }
@@ -220,7 +245,11 @@ fn unreadable(name: &str, answer: Answer) -> WorkerError {
         Answer::Unreadable(reason) => {
             WorkerError::Unreadable(format!("cannot read `{name}`: {reason}"))
         }
-        Answer::Document(_) | Answer::Workbook(_) | Answer::Picture(_) | Answer::Probe(_) => {
+        Answer::Document(_)
+        | Answer::Workbook(_)
+        | Answer::Member(_)
+        | Answer::Picture(_)
+        | Answer::Probe(_) => {
             ended(&format!("cannot read `{name}`: the worker answered another question"))
         }
     }

@@ -66,6 +66,10 @@ fn run(job: &Job, body: Vec<u8>) -> Answer {
             Ok(workbook) => Answer::Workbook(workbook),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
+        Job::Member { name, path } => match documents::take(name, body, path) {
+            Ok(bytes) => Answer::Member(data_encoding::BASE64.encode(&bytes)),
+            Err(reason) => Answer::Unreadable(reason.to_string()),
+        },
         Job::Picture { aim, turn } => match media::prepare(&body, *aim, *turn) {
             Ok(picture) => Answer::Picture(picture),
             Err(reason) => Answer::Unreadable(reason.to_string()),

@@ -15,6 +15,7 @@ use crate::error::ToolError;
 use crate::footprint::Footprint;
 use crate::sight;
 use crate::source::{self, Source};
+use crate::speech;
 use crate::tool::{CallContext, Category, Output, Tool};
 
 /// A text of at most so many characters is returned whole, whatever is asked.
@@ -45,7 +46,8 @@ impl Tool for ExtractDocumentContent {
         stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), docx, \
         HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
         the type is told from the content, not the name. The text in pictures and on scanned \
-        pages is recognised (English and Chinese), and the result says so. Audio, archives and \
+        pages is recognised (English and Chinese), and the result says so. Of sounds and \
+        videos it returns what is said in them, with times. Archives and \
         password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =
@@ -72,10 +74,22 @@ pub(super) async fn read(
     file: Source,
     query: Option<String>,
 ) -> Result<String, ToolError> {
+    if let Some(document) = speech::document(context, ExtractDocumentContent::NAME, &file).await? {
+        return ranked(file.name, document, query).await;
+    }
     let (name, media_type) = (&file.name, file.media_type.as_deref());
     let document = sight::document(context, name, media_type, file.bytes).await?;
+    ranked(file.name, document, query).await
+}
+
+/// Returns a document's text, or what of it fits the query.
+async fn ranked(
+    name: String,
+    document: Document,
+    query: Option<String>,
+) -> Result<String, ToolError> {
     // Ranking a long text is work for a processor: it must not hold up other attempts.
-    tokio::task::spawn_blocking(move || shown(&file.name, &document, query.as_deref()))
+    tokio::task::spawn_blocking(move || shown(&name, &document, query.as_deref()))
         .await
         .map_err(|_| ToolError::Failed("the document cannot be searched".to_owned()))
 }

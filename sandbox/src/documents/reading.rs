@@ -1,0 +1,40 @@
+//! What one job may still use, shared by a document and all documents in it.
+
+use std::time::{Duration, Instant};
+
+use super::packed::Allowance;
+
+/// Time after which nothing further is begun: what was read is worth more than the
+/// worker's end, which the host brings about after 10 s.
+const TIME: Duration = Duration::from_secs(7);
+
+/// What is left of a job's time and room.
+#[derive(Debug)]
+pub(super) struct Reading {
+    deadline: Instant,
+    /// How many archives lie around what is being read.
+    pub depth: usize,
+    /// What may still be unpacked.
+    pub allowance: Allowance,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { deadline: Instant::now() + TIME, depth: 0, allowance: Allowance::default() }
+    }
+}
+
+impl Reading {
+    /// Whether nothing further should be begun.
+    pub(super) fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
+    }
+
+    /// Reads something that lies in an archive.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+}
