@@ -14,6 +14,7 @@ mod react;
 mod reference;
 mod silent;
 mod split;
+mod written;
 
 use std::sync::Arc;
 

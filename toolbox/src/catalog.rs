@@ -8,6 +8,9 @@ use wildgym_tasks::environment::BrowserMode;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::ask_question_about_audio::AskQuestionAboutAudio;
+use crate::tools::ask_question_about_video::AskQuestionAboutVideo;
+use crate::tools::audio2text::Audio2Text;
 use crate::tools::browse_url::BrowseUrl;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
@@ -34,9 +37,12 @@ fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(BrowseUrl),
         Arc::new(ExtractDocumentContent),
         Arc::new(ExtractExcelContent),
+        Arc::new(Audio2Text),
+        Arc::new(AskQuestionAboutAudio),
         Arc::new(ExecuteCode),
     ];
     tools.extend(page_actions::all());
+    tools.push(Arc::new(AskQuestionAboutVideo));
     tools
 }
 
@@ -183,7 +189,9 @@ mod tests {
         let (delegated, direct) = (names(BrowserMode::Delegated), names(BrowserMode::Direct));
         assert!(delegated.contains(&"browse_url".into()) && !delegated.contains(&"back".into()));
         assert!(!direct.contains(&"browse_url".into()) && direct.contains(&"click_id".into()));
-        assert_eq!(direct.len(), delegated.len() - 1 + 15);
+        let video = "ask_question_about_video".to_owned();
+        assert!(delegated.contains(&video) && direct.contains(&video), "files are in both");
+        assert_eq!(direct.len(), delegated.len() - 1 + 14);
         for (mode, name, hint) in [
             (BrowserMode::Delegated, "browse", "the nearest is `browse_url`"),
             (BrowserMode::Direct, "click_ids", "the nearest is `click_id`"),

@@ -16,6 +16,7 @@ pub mod footprint;
 pub mod schema;
 mod serper;
 mod source;
+mod speech;
 pub mod tool;
 pub mod tools;
 

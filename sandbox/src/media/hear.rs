@@ -22,6 +22,34 @@ const LOADING: f64 = 120.0;
 /// Memory of the engine in bytes: the model, its runtimes and ten minutes of sound.
 const MEMORY: u64 = 3 << 30;
 
+/// Lets the engine of this machine hear a second of silence, and returns why it cannot.
+pub async fn try_engine(programs: &Programs) -> Result<(), ProgramError> {
+    let limits =
+        Limits { wall: Duration::from_secs_f64(LOADING), memory: MEMORY, ..Limits::default() };
+    let arguments = ["-c", SCRIPT, "silence.wav"];
+    let wav = silence();
+    programs.run(Program::Speech, &arguments, &[("silence.wav", &wav)], &limits).await.map(drop)
+}
+
+/// Returns a second of silence as WAV, 16 kHz mono.
+fn silence() -> Vec<u8> {
+    const BYTES: u32 = 32_000;
+    let mut wav = b"RIFF".to_vec();
+    wav.extend((36 + BYTES).to_le_bytes());
+    wav.extend(b"WAVEfmt ");
+    wav.extend(16_u32.to_le_bytes());
+    // PCM, one channel.
+    wav.extend([1, 0, 1, 0]);
+    wav.extend(16_000_u32.to_le_bytes());
+    wav.extend(BYTES.to_le_bytes());
+    // Bytes of a frame, bits of a sample.
+    wav.extend([2, 0, 16, 0]);
+    wav.extend(b"data");
+    wav.extend(BYTES.to_le_bytes());
+    wav.resize(44 + BYTES as usize, 0);
+    wav
+}
+
 impl Recording {
     /// Has the engine of this machine write down what is said.
     pub async fn hear(

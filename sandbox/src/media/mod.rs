@@ -17,7 +17,7 @@ mod transcript;
 
 pub use about::{About, Picture, Sound, Subtitles};
 pub use frames::Frames;
-pub use hear::ENGINE;
+pub use hear::{ENGINE, try_engine};
 pub use kind::{Format, Media, media, picture};
 pub use recording::{MediaError, Piece, Pieces, Recording};
 pub use transcript::{Segment, Transcript, clock};

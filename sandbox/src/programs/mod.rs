@@ -6,7 +6,8 @@
 //! of the call's own, has no network, can start no other process, and ends with the call
 //! and with the gym. A file that breaks out of a decoder costs one call.
 //!
-//! [`Programs`] is the host's side (`run`, `folder`, `find`), [`confine`] the first life of
+//! [`Programs`] is the host's side (`run`, `folder`, `find`), [`speech`] installs the one
+//! program that is not the system's, [`confine`] the first life of
 //! the process, before it becomes the program (`confine`). Nothing here looks into what a
 //! program says; a program that is not installed is an error that names its package.
 
@@ -16,6 +17,7 @@ mod find;
 mod folder;
 mod program;
 mod run;
+pub mod speech;
 
 pub use confine::confine;
 pub use error::ProgramError;

@@ -14,6 +14,7 @@ use wildgym_sandbox::passages::passages;
 use crate::error::ToolError;
 use crate::footprint::Footprint;
 use crate::source::{self, Source};
+use crate::speech;
 use crate::tool::{CallContext, Category, Output, Tool};
 
 /// A text of at most so many characters is returned whole, whatever is asked.
@@ -43,7 +44,8 @@ impl Tool for ExtractDocumentContent {
     const DESCRIPTION: &'static str = "Return the text of a document: CSV and TSV (rows as they \
         stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), docx, \
         HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
-        the type is told from the content, not the name. Images, audio, archives and \
+        the type is told from the content, not the name. Of sounds and \
+        videos it returns what is said in them, with times. Images, archives and \
         password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =
@@ -70,10 +72,22 @@ pub(super) async fn read(
     file: Source,
     query: Option<String>,
 ) -> Result<String, ToolError> {
+    if let Some(document) = speech::document(context, ExtractDocumentContent::NAME, &file).await? {
+        return ranked(file.name, document, query).await;
+    }
     let workers = &context.sandbox.host.workers;
     let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
+    ranked(file.name, document, query).await
+}
+
+/// Returns a document's text, or what of it fits the query.
+async fn ranked(
+    name: String,
+    document: Document,
+    query: Option<String>,
+) -> Result<String, ToolError> {
     // Ranking a long text is work for a processor: it must not hold up other attempts.
-    tokio::task::spawn_blocking(move || shown(&file.name, &document, query.as_deref()))
+    tokio::task::spawn_blocking(move || shown(&name, &document, query.as_deref()))
         .await
         .map_err(|_| ToolError::Failed("the document cannot be searched".to_owned()))
 }

@@ -1,5 +1,8 @@
 //! The tools, one file each. A tool is listed in [`crate::catalog`].
 
+pub mod ask_question_about_audio;
+pub mod ask_question_about_video;
+pub mod audio2text;
 pub mod browse_url;
 pub mod execute_code;
 pub mod extract_document_content;
