@@ -12,9 +12,11 @@ mod failure;
 mod host;
 mod judging;
 mod keeper;
+mod media;
 mod network;
 mod programs;
 mod progress;
+mod speech_model;
 mod start;
 mod tool_model;
 
