@@ -16,8 +16,8 @@ use common::{Place, Ran, timeless, transcripts};
 use serde_json::{Value, json};
 use wildgym::model::{Endpoint, Exchange, Model, ModelError, Retrying, Secret, Settings, Sound};
 use wildgym_support::{
-    Request, Response, ScriptedServer, calls, cut, final_answer, hang, heard, in_turn, raw, says,
-    status,
+    Request, Response, ScriptedServer, calls, cut, final_answer, hang, heard, in_turn,
+    json as body, raw, says, status,
 };
 
 /// Returns a WAV file of 8 kHz mono in which each stretch of so many seconds is a tone or
@@ -168,7 +168,8 @@ async fn an_endpoint_without_times_is_asked_for_words_alone() {
             let words = "response_format 'verbose_json' is not compatible with model 'w'";
             return status(400).edit(|body| body["error"]["message"] = words.into());
         }
-        raw(r#"{"text":"Half past six.","usage":{"type":"tokens","input_tokens":14,"output_tokens":5}}"#)
+        let usage = json!({ "type": "tokens", "input_tokens": 14, "output_tokens": 5 });
+        body(json!({ "text": "Half past six.", "usage": usage }))
     })
     .await;
     let ran = call(&place, "audio2text", &json!({ "audio_path": "a.wav" }), &speaking(&url));
@@ -451,15 +452,22 @@ fn client(server: &ScriptedServer) -> Model {
 }
 
 fn sound() -> Sound {
-    let wav = wav(&[(0.1, true)]).into();
+    let mut wav = wav(&[(0.1, true)]);
+    // What endpoints are sent has 16 kHz.
+    wav[24..28].copy_from_slice(&16_000_u32.to_le_bytes());
+    let wav = wav.into();
     Sound { source: "0".repeat(64), start_ms: 0, length_ms: 100, wav, timed: true }
 }
+
+/// What the endpoint answers in turn, the words that come of it or the error, how many
+/// requests that takes, and why.
+type Course<'a> = (Vec<Response>, Result<&'a str, &'a str>, usize, &'a str);
 
 /// Every way for the endpoint to fail, and to recover.
 #[tokio::test]
 async fn an_endpoint_that_fails_is_asked_again_and_given_up_in_words() {
     let good = || heard([(0.0, 0.1, "yes")]);
-    let table: Vec<(Vec<Response>, Result<&str, &str>, usize, &str)> = vec![
+    let table: Vec<Course> = vec![
         (vec![good()], Ok("yes"), 1, "good"),
         (vec![status(500), status(503), good()], Ok("yes"), 3, "two errors, then good"),
         (vec![status(429).retry_after(0), good()], Ok("yes"), 2, "busy"),

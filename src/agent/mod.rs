@@ -15,6 +15,7 @@ mod react;
 mod reference;
 mod silent;
 mod split;
+mod written;
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ pub struct About {
 }
 
 /// A sound track.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sound {
     /// How it is encoded, such as `mp3`.
     pub codec: String,
@@ -31,6 +31,8 @@ pub struct Sound {
     pub rate: u64,
     /// Language, where the file names it.
     pub language: Option<String>,
+    /// Length in seconds, where it is written in the file.
+    pub seconds: Option<f64>,
 }
 
 /// Moving pictures.
@@ -93,6 +95,7 @@ pub(super) fn read(json: &[u8]) -> Option<About> {
                 channels: stream["channels"].as_u64().unwrap_or_default(),
                 rate: stream["sample_rate"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0),
                 language,
+                seconds: seconds(&stream["duration"]),
             }),
             "video" if about.picture.is_none() && stream["disposition"]["attached_pic"] != 1 => {
                 let side = |name: &str| stream[name].as_u64().unwrap_or_default();
@@ -176,7 +179,7 @@ mod tests {
                 Some(", of unknown length, no sound"),
                 "no length",
             ),
-            ("[]".to_owned(), None, "no object"),
+            ("7".to_owned(), None, "no object"),
             (String::new(), None, "nothing"),
         ];
         for (json, expected, why) in table {

@@ -146,28 +146,40 @@ impl Recording {
             )));
         }
         // A length that is not written in the file is found on the way.
-        let cuts = match seconds {
+        let mut cuts = match seconds {
             Some(seconds) if seconds <= PIECE => Vec::new(),
             seconds => self.find_cuts(programs, seconds.unwrap_or(LONGEST)).await?,
         };
-        let pieces = self.decode(programs, &cuts).await?;
-        let decoded = pieces.last().map_or(0.0, |last| last.start + last.seconds);
+        let mut pieces = self.decode(programs, &cuts).await?;
+        let mut decoded = length(&pieces);
+        if pieces.iter().any(|piece| piece.seconds > PIECE * 1.1) {
+            // The length that the file tells, or that was guessed of its first bytes, is wrong.
+            cuts = self.find_cuts(programs, decoded).await?;
+            pieces = self.decode(programs, &cuts).await?;
+            decoded = length(&pieces);
+        }
         if decoded <= 0.0 {
             return Err(MediaError::Unreadable(format!(
                 "the sound of `{}` cannot be decoded: the file is damaged or cut off",
                 self.name
             )));
         }
-        if let Some(seconds) = seconds
-            && decoded + PADDING.max(seconds * 0.02) < seconds
-        {
-            notes.push(format!(
-                "only {decoded:.1} s of {seconds:.1} s could be decoded: the file is damaged or \
-                 cut off"
-            ));
-        }
+        notes.extend(self.lack(decoded));
         notes.extend(pieces_note(&pieces, &cuts));
         Ok(Pieces { pieces, seconds: decoded, notes })
+    }
+
+    /// Says how much less could be decoded than the file tells, where that is so.
+    fn lack(&self, decoded: f64) -> Option<String> {
+        // The sound of a video may well be shorter than its pictures.
+        let whole = self.about.seconds.filter(|_| self.about.picture.is_none());
+        let told = self.about.sounds.first().and_then(|track| track.seconds).or(whole)?;
+        (decoded + PADDING.max(told * 0.02) < told).then(|| {
+            format!(
+                "only {decoded:.1} s could be decoded of the {told:.1} s that the file tells: it \
+                 may be damaged or cut off"
+            )
+        })
     }
 
     /// Returns the bytes of a piece, as WAV.
@@ -203,6 +215,9 @@ impl Recording {
 
     /// Decodes the first sound track into pieces.
     async fn decode(&self, programs: &Programs, cuts: &[Cut]) -> Result<Vec<Piece>, MediaError> {
+        for file in self.piece_files()? {
+            self.folder.remove(&file).map_err(|error| MediaError::Unreadable(error.to_string()))?;
+        }
         let times: Vec<String> = cuts.iter().map(|cut| format!("{:.3}", cut.at)).collect();
         let times = times.join(",");
         let mut arguments = vec![
@@ -242,9 +257,7 @@ impl Recording {
         self.ffmpeg(programs, &arguments).await?;
         let mut pieces = Vec::new();
         let mut start = 0.0;
-        let names =
-            self.folder.names().map_err(|error| MediaError::Unreadable(error.to_string()))?;
-        for file in names.into_iter().filter(|name| name.starts_with("piece-")) {
+        for file in self.piece_files()? {
             let bytes = self.folder.size(&file).saturating_sub(HEADER);
             #[expect(clippy::cast_precision_loss, reason = "files are smaller than 2^52 bytes")]
             let seconds = bytes as f64 / (RATE * SAMPLE);
@@ -254,6 +267,14 @@ impl Recording {
             }
         }
         Ok(pieces)
+    }
+
+    /// Returns the names of the pieces, in order.
+    fn piece_files(&self) -> Result<Vec<String>, MediaError> {
+        let names = self.folder.names();
+        let mut names = names.map_err(|error| MediaError::Unreadable(error.to_string()))?;
+        names.retain(|name| name.starts_with("piece-"));
+        Ok(names)
     }
 
     /// Runs `ffmpeg` and returns what it said; words for its failure name the file.
@@ -273,6 +294,11 @@ impl Recording {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Returns the length of all pieces together, in seconds.
+fn length(pieces: &[Piece]) -> f64 {
+    pieces.last().map_or(0.0, |last| last.start + last.seconds)
 }
 
 /// Says how a recording was cut, where it was.
