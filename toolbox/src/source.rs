@@ -1,4 +1,5 @@
-//! Where a tool's file comes from: a path of the workspace, or a URL.
+//! Where a tool's file comes from: a path of the workspace, or a URL; or a member of an
+//! archive at either, `data/mail.zip!/inbox/3.eml`, which a worker unpacks.
 
 use camino::Utf8Path;
 use url::Url;
@@ -11,6 +12,15 @@ use crate::tool::CallContext;
 
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
+
+/// What stands between an archive and a member of it.
+const MEMBER: &str = "!/";
+
+/// Suffixes after which a URL goes on with a member; others may have `!/` in their paths.
+const ARCHIVES: &[&str] = &[
+    ".zip", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".docx", ".xlsx", ".pptx", ".odt", ".ods",
+    ".odp", ".epub", ".jar",
+];
 
 /// A file with what is known about it.
 #[derive(Debug)]
@@ -29,13 +39,35 @@ pub(crate) fn footprint(place: &str) -> Footprint {
         return Footprint::none();
     }
     // A path that cannot be is refused later; as written it counts as the whole workspace.
+    let place = archive(place).map_or(place, |(archive, _)| archive);
     let path = local(place);
     Footprint::reads_file(relative(path).as_deref().unwrap_or(path))
 }
 
-/// Reads a file of the workspace or downloads it.
+/// Reads a file of the workspace or downloads it; of an archive, the member that is named.
 pub(crate) async fn load(context: &CallContext, place: &str) -> Result<Source, ToolError> {
     let place = place.trim();
+    let Some((archive, member)) = archive(place) else { return whole(context, place).await };
+    // A folder's name may end in `!`.
+    if !is_remote(place)
+        && let Ok(source) = whole(context, place).await
+    {
+        return Ok(source);
+    }
+    let Source { name, bytes, .. } = whole(context, archive).await?;
+    let bytes = context.sandbox.host.workers.member(&name, member, bytes).await?;
+    Ok(Source { name: format!("{name}{MEMBER}{member}"), media_type: None, bytes })
+}
+
+/// Cuts a place into an archive and the path of a member.
+fn archive(place: &str) -> Option<(&str, &str)> {
+    let (archive, member) = place.split_once(MEMBER)?;
+    let lower = archive.to_ascii_lowercase();
+    let fits = !is_remote(place) || ARCHIVES.iter().any(|suffix| lower.ends_with(suffix));
+    (fits && !archive.trim().is_empty()).then_some((archive, member))
+}
+
+async fn whole(context: &CallContext, place: &str) -> Result<Source, ToolError> {
     if is_remote(place) {
         return download(context, place).await;
     }
@@ -107,6 +139,21 @@ mod tests {
             assert_eq!(is_remote(place), want, "{place}: {why}");
         }
         assert_eq!(local("file:///workspace/a.pdf"), "/workspace/a.pdf");
+    }
+
+    #[test]
+    fn members_of_archives_are_told_apart() {
+        let table = [
+            ("a.zip!/b/c.txt", Some(("a.zip", "b/c.txt")), "a member"),
+            ("a.zip!/b.tar!/c", Some(("a.zip", "b.tar!/c")), "an archive in an archive"),
+            ("https://a.test/x.zip!/b", Some(("https://a.test/x.zip", "b")), "of a download"),
+            ("https://a.test/!/b", None, "a path of the web"),
+            ("!/b", None, "no archive"),
+        ];
+        for (place, want, why) in table {
+            assert_eq!(archive(place), want, "{place}: {why}");
+        }
+        assert_eq!(footprint("a.zip!/b"), footprint("a.zip"));
     }
 
     #[test]

@@ -155,8 +155,10 @@ fn without_colours(text: &str) -> String {
 /// Shortens files that are written into a text.
 pub(super) fn without_data(text: &str) -> String {
     static DATA: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"data:([a-zA-Z0-9.+-]+/[a-zA-Z0-9.+-]+)((?:;[a-zA-Z0-9=-]+)*),[A-Za-z0-9+/=%_.-]{32,}")
-            .ok()
+        Regex::new(
+            r"data:([a-zA-Z0-9.+-]+/[a-zA-Z0-9.+-]+)((?:;[a-zA-Z0-9=-]+)*),[A-Za-z0-9+/=%_.-]{32,}",
+        )
+        .ok()
     });
     DATA.as_ref()
         .map_or_else(|| text.to_owned(), |it| it.replace_all(text, "data:$1$2...").into_owned())

@@ -30,7 +30,8 @@ pub struct ExtractDocumentContent;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Path of the document in the workspace (`data/report.pdf`), or an http(s) URL.
+    /// Path of the document in the workspace (`data/report.pdf`), or an http(s) URL; for one
+    /// member of an archive, its name after `!/` (`mail.zip!/inbox/3.txt`).
     document_path: String,
     /// What you want to know. If given, only the passages of a long document that match its
     /// words are returned, with their pages; leave it out to get the whole text.
@@ -41,10 +42,12 @@ pub struct Args {
 impl Tool for ExtractDocumentContent {
     const NAME: &'static str = "extract_document_content";
     const DESCRIPTION: &'static str = "Return the text of a document: CSV and TSV (rows as they \
-        stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), docx, \
-        HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
-        the type is told from the content, not the name. Images, audio, archives and \
-        password-protected files are refused with the reason.";
+        stand in the file), xlsx, xls and ods (a table per sheet), PDF (Markdown with page \
+        numbers), docx, HTML, Markdown, JSON and JSON lines, Jupyter notebooks, RSS and Atom \
+        feeds, XML, SVG (its texts), YAML, TOML, logs, SRT and WebVTT captions, plain and source \
+        text; of archives (zip, 7z, tar, gz, bz2, xz) a list of the members and the text of those \
+        that are documents. The encoding is detected, and the type is told from the content, not \
+        the name. Images, audio and password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =
         r#"{"document_path": "https://tarrowferries.example/fares", "query": "adult single"}"#;

@@ -13,6 +13,8 @@ use serde_json::Value;
 use wildgym_sandbox::documents::Workbook;
 use wildgym_sandbox::worker::Workers;
 
+use crate::workers;
+
 /// Files that end in a way no file should: name, call, why.
 const CRASHES: &[(&str, &str, &str)] = &[];
 
@@ -30,16 +32,12 @@ const UNCLEAR: [&str; 6] = [
     "too much processor time",
 ];
 
-fn workers() -> Workers {
-    Workers::new(PathBuf::from(env!("CARGO_BIN_EXE_wildgym-sandbox-worker")), 2)
-}
-
 fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora")
 }
 
 /// The files of a folder, sorted by name.
-fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(corpora().join(folder)).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
         .filter_map(|entry| {
@@ -82,7 +80,8 @@ async fn every_file_is_read_or_refused_with_a_reason() {
     if count == 0 {
         return;
     }
-    let known: BTreeSet<_> = CRASHES.iter().map(|(name, call, _)| ((*name).to_owned(), *call)).collect();
+    let known: BTreeSet<_> =
+        CRASHES.iter().map(|(name, call, _)| ((*name).to_owned(), *call)).collect();
     let fresh: Vec<_> = crashed.difference(&known).collect();
     let gone: Vec<_> = known.difference(&crashed).collect();
     assert!(fresh.is_empty(), "these ended badly: {fresh:?}");
@@ -100,7 +99,12 @@ async fn what_is_expected_is_found_and_nothing_forbidden() {
         let name = entry["file"].as_str().unwrap();
         let bytes = std::fs::read(folder.join(name)).unwrap();
         let read = workers.document(name, None, bytes).await;
-        let got = plain(&read.map_or_else(|error| error.to_string(), |document| document.text));
+        let mut got = read.map_or_else(|error| error.to_string(), |document| document.text);
+        if name.ends_with(".csv") {
+            // Rows stand as they do in the file, where the list has a table of Markdown.
+            got = got.replace(',', " ");
+        }
+        let got = plain(&got);
         for (list, wanted) in [("must_include", true), ("must_not_include", false)] {
             for string in entry[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 checked += 1;
