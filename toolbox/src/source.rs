@@ -29,6 +29,8 @@ pub(crate) struct Source {
     pub name: String,
     /// Media type that a server declared.
     pub media_type: Option<String>,
+    /// The page from which it is wanted, from 1: `#page=3` after the name.
+    pub page: usize,
     /// What is in it.
     pub bytes: Vec<u8>,
 }
@@ -39,6 +41,7 @@ pub(crate) fn footprint(place: &str) -> Footprint {
         return Footprint::none();
     }
     // A path that cannot be is refused later; as written it counts as the whole workspace.
+    let (place, _) = paged(place.trim());
     let place = archive(place).map_or(place, |(archive, _)| archive);
     let path = local(place);
     Footprint::reads_file(relative(path).as_deref().unwrap_or(path))
@@ -46,17 +49,26 @@ pub(crate) fn footprint(place: &str) -> Footprint {
 
 /// Reads a file of the workspace or downloads it; of an archive, the member that is named.
 pub(crate) async fn load(context: &CallContext, place: &str) -> Result<Source, ToolError> {
-    let place = place.trim();
-    let Some((archive, member)) = archive(place) else { return whole(context, place).await };
+    let (place, page) = paged(place.trim());
+    let Some((archive, member)) = archive(place) else {
+        return Ok(Source { page, ..whole(context, place).await? });
+    };
     // A folder's name may end in `!`.
     if !is_remote(place)
         && let Ok(source) = whole(context, place).await
     {
-        return Ok(source);
+        return Ok(Source { page, ..source });
     }
     let Source { name, bytes, .. } = whole(context, archive).await?;
     let bytes = context.sandbox.host.workers.member(&name, member, bytes).await?;
-    Ok(Source { name: format!("{name}{MEMBER}{member}"), media_type: None, bytes })
+    Ok(Source { name: format!("{name}{MEMBER}{member}"), media_type: None, page, bytes })
+}
+
+/// Takes `#page=3` off a place, as in addresses of PDFs.
+fn paged(place: &str) -> (&str, usize) {
+    let cut = place.rsplit_once("#page=");
+    let page = cut.and_then(|(place, page)| Some((place, page.trim().parse().ok()?)));
+    page.unwrap_or((place, 1))
 }
 
 /// Cuts a place into an archive and the path of a member.
@@ -73,7 +85,12 @@ async fn whole(context: &CallContext, place: &str) -> Result<Source, ToolError> 
     }
     let path = local(place);
     let bytes = context.sandbox.workspace.read(path, LIMIT)?;
-    Ok(Source { name: path.file_name().unwrap_or(place).to_owned(), media_type: None, bytes })
+    Ok(Source {
+        name: path.file_name().unwrap_or(place).to_owned(),
+        media_type: None,
+        page: 1,
+        bytes,
+    })
 }
 
 async fn download(context: &CallContext, place: &str) -> Result<Source, ToolError> {
@@ -93,6 +110,7 @@ async fn download(context: &CallContext, place: &str) -> Result<Source, ToolErro
     Ok(Source {
         name: name_of(&response),
         media_type: response.header("content-type").map(str::to_owned),
+        page: 1,
         bytes: response.body.to_vec(),
     })
 }
@@ -154,6 +172,8 @@ mod tests {
             assert_eq!(archive(place), want, "{place}: {why}");
         }
         assert_eq!(footprint("a.zip!/b"), footprint("a.zip"));
+        assert_eq!(paged("a.pdf#page=12"), ("a.pdf", 12));
+        assert_eq!(paged("a#page=x"), ("a#page=x", 1), "a name like any other");
     }
 
     #[test]

@@ -27,6 +27,9 @@ const PAGES: usize = 5000;
 /// The pages from which the size of the text is told.
 const SAMPLE: usize = 8;
 
+/// How far headers and footers reach into a page, in points.
+const EDGE: f32 = 40.0;
+
 /// The size of text where there is none to tell it from, in points.
 const USUAL: f32 = 11.0;
 
@@ -42,10 +45,16 @@ pub(super) fn read(bytes: Vec<u8>, reading: &Reading) -> Result<Document, Unread
     if count == 0 {
         return Err(Unreadable::Damaged { kind: "PDF", reason: "it has no pages".into() });
     }
+    let first = reading.page.max(1);
+    if first > count {
+        return Err(Unreadable::Unsupported(format!(
+            "a PDF of {count} pages, without page {first}"
+        )));
+    }
     let body = body_size(&pdf, count);
     let mut pages = Pages::default();
-    let mut reached = 0;
-    for page in 0..count.min(PAGES) {
+    let mut reached = first - 1;
+    for page in (first - 1..count).take(PAGES) {
         if reading.is_late() || pages.text.len() > TEXT_LIMIT {
             break;
         }
@@ -55,15 +64,21 @@ pub(super) fn read(bytes: Vec<u8>, reading: &Reading) -> Result<Document, Unread
     let mut notes = vec![format!("{count} pages")];
     notes.extend(outline::facts(&pdf));
     notes.extend(locked);
+    if first > 1 || reached < count {
+        notes.push(format!("only pages {first} to {reached} were read"));
+    }
     if reached < count {
-        notes.push(format!("only pages 1 to {reached} were read; the rest would take too long"));
+        notes.push(format!(
+            "go on with `#page={}` after the name; more at once would take too long",
+            reached + 1
+        ));
     }
     notes.extend(pages.notes());
-    if pages.failed.len() == reached {
+    if pages.failed.len() == reached + 1 - first {
         let reason = "none of its pages could be read".to_owned();
         return Err(Unreadable::Damaged { kind: "PDF", reason });
     }
-    let mut text = outline::contents(&pdf);
+    let mut text = if first == 1 { outline::contents(&pdf) } else { String::new() };
     text.push_str(&pages.text);
     Ok(Document { kind: "PDF".into(), text, notes })
 }
@@ -149,7 +164,10 @@ fn spelled(text: &str) -> String {
 fn body_size(pdf: &PdfDocument, pages: usize) -> f32 {
     let mut letters: BTreeMap<u32, usize> = BTreeMap::new();
     for page in 0..pages.min(SAMPLE) {
-        for run in runs(pdf, page).unwrap_or_default() {
+        let (_, low, _, high) = pdf.get_page_media_box(page).unwrap_or((0.0, 0.0, 0.0, 9e9));
+        // What stands at the edges says nothing about the text.
+        let inner = |run: &Run| run.bottom > low + EDGE && run.bottom < high - EDGE;
+        for run in runs(pdf, page).unwrap_or_default().into_iter().filter(inner) {
             *letters.entry(tenths(run.size)).or_default() += run.text.trim().chars().count();
         }
     }

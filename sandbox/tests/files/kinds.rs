@@ -156,10 +156,15 @@ async fn pages_keep_their_order_and_structure() {
         columns += &drawn(11, 320, y, &format!("right column number {row} runs on"));
     }
     let file = pdf(&[page, columns]);
-    let got = workers().document("a.pdf", None, file).await.unwrap();
+    let workers = workers();
+    let second = workers.document_from("a.pdf", None, 2, file.clone()).await.unwrap();
+    assert!(second.text.starts_with("## Page 2"), "from a page on: {}", second.text);
+    let beyond = workers.document_from("a.pdf", None, 3, file.clone()).await.unwrap_err();
+    assert!(beyond.to_string().contains("a PDF of 2 pages, without page 3"), "{beyond}");
+    let got = workers.document("a.pdf", None, file).await.unwrap();
     let text = &got.text;
     for want in [
-        "## Contents\n\n- Tides (page 1)",
+        "Contents:\n\n- Tides (page 1)",
         "## Page 1\n\n# Harbour report\n\n",
         "](https://a.test/t)",
         "| Port | Fee |\n| --- | --- |\n| Ellery | 12 |\n| Quay | 7 |",

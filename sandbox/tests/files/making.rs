@@ -113,7 +113,7 @@ pub(crate) fn pdf(pages: &[String]) -> Vec<u8> {
     let mut objects = vec![
         (1, "<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>".to_owned()),
         (2, format!("<</Type/Pages/Kids[{}]/Count {}>>", kids.join(" "), kids.len())),
-        (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>".to_owned()),
+        (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_owned()),
         (4, "<</Title(Harbour report)/Author(Ana)>>".to_owned()),
         (5, "<</Type/Outlines/First 6 0 R/Last 6 0 R/Count 1>>".to_owned()),
         (6, "<</Title(Tides)/Parent 5 0 R/Dest[10 0 R/Fit]>>".to_owned()),

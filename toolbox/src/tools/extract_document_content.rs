@@ -31,7 +31,7 @@ pub struct ExtractDocumentContent;
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// Path of the document in the workspace (`data/report.pdf`), or an http(s) URL; for one
-    /// member of an archive, its name after `!/` (`mail.zip!/inbox/3.txt`).
+    /// member of an archive, its name after `!/` (`mail.zip!/inbox/3.txt`); to begin a PDF at a page, `#page=12`.
     document_path: String,
     /// What you want to know. If given, only the passages of a long document that match its
     /// words are returned, with their pages; leave it out to get the whole text.
@@ -74,7 +74,8 @@ pub(super) async fn read(
     query: Option<String>,
 ) -> Result<String, ToolError> {
     let workers = &context.sandbox.host.workers;
-    let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
+    let media_type = file.media_type.as_deref();
+    let document = workers.document_from(&file.name, media_type, file.page, file.bytes).await?;
     // Ranking a long text is work for a processor: it must not hold up other attempts.
     tokio::task::spawn_blocking(move || shown(&file.name, &document, query.as_deref()))
         .await

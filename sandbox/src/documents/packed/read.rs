@@ -177,9 +177,9 @@ impl List {
     }
 
     fn text(&mut self, path: &str, document: Document) {
-        let _ = write!(self.texts, "\n\n## Member `{path}`: {}\n", document.kind);
-        for note in &document.notes {
-            let _ = write!(self.texts, "\n- {note}");
+        let _ = write!(self.texts, "\n\n## Member `{path}`: {}", document.kind);
+        for (index, note) in document.notes.iter().enumerate() {
+            let _ = write!(self.texts, "{}- {note}", if index == 0 { "\n\n" } else { "\n" });
         }
         let _ = write!(self.texts, "\n\n{}", document.text.trim());
     }

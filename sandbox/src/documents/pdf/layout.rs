@@ -97,20 +97,23 @@ fn segments(mut runs: Vec<Run>) -> Vec<Segment> {
     runs.sort_by(|a, b| a.left.total_cmp(&b.left));
     let largest = runs.iter().map(|run| run.size).fold(0.0, f32::max);
     let mut segments: Vec<Segment> = Vec::new();
+    let mut longest = 0;
     for run in runs {
         let text = if is_note(&run, largest) { noted(&run, segments.last()) } else { run.text };
+        let length = text.trim().chars().count();
         let last = segments.last_mut().filter(|last| run.left - last.right < GAP * largest);
         let Some(last) = last else {
             let Run { left, right, size, bold, .. } = run;
             segments.push(Segment { text, left, right, size, bold });
+            longest = length;
             continue;
         };
         let touches = run.left - last.right < SPACE * run.size.min(last.size);
         if !touches && !last.text.ends_with(' ') && !text.starts_with(' ') {
             last.text.push(' ');
         }
-        if text.trim().chars().count() > last.text.trim().chars().count() / 2 {
-            last.size = last.size.max(run.size);
+        if length > longest {
+            (last.size, longest) = (run.size, length);
         }
         last.bold &= run.bold || text.trim().is_empty();
         last.text.push_str(&text);
@@ -133,7 +136,8 @@ fn is_note(run: &Run, largest: f32) -> bool {
 
 fn noted(run: &Run, before: Option<&Segment>) -> String {
     let mark = format!("[^{}]", run.text.trim());
-    if before.is_none() { format!("{mark}: ") } else { mark }
+    // At the start of a row it is the note itself.
+    if before.is_none() { mark + ":" } else { mark }
 }
 
 /// Reads columns one after the other, and what stands above and below them apart.

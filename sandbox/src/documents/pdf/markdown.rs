@@ -111,8 +111,6 @@ fn fits(row: &Row, columns: &mut Vec<(f32, f32)>) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Last {
     Nothing,
-    /// A heading of this level.
-    Heading(usize),
     /// A row of text of this size that ends at this height.
     Text {
         size: f32,
@@ -154,7 +152,7 @@ impl Page {
                 self.last = Last::Text { size: first.size, bottom: row.bottom };
                 return;
             }
-            Last::Nothing | Last::Heading(_) | Last::Text { .. } => self.part(),
+            Last::Nothing | Last::Text { .. } => self.part(),
         }
         let loud = single && first.bold && !item && text.chars().count() < 80;
         if loud {
@@ -190,19 +188,15 @@ impl Page {
     fn level(&self, segment: &Segment) -> Option<usize> {
         let ratio = segment.size / self.body;
         let level = HEADINGS.iter().position(|(least, _)| ratio >= *least)?;
+        let is_item = segment.text.starts_with(BULLETS);
         let letters = segment.text.chars().filter(|letter| letter.is_alphanumeric()).count();
-        (letters > 1 && segment.text.chars().count() <= LONGEST).then_some(level)
+        (letters > 1 && !is_item && segment.text.chars().count() <= LONGEST).then_some(level)
     }
 
     fn heading(&mut self, level: usize, text: &str) {
-        if self.last == Last::Heading(level) {
-            // A heading over two lines.
-            self.text.extend([" ", text]);
-        } else {
-            self.part();
-            self.text.extend([HEADINGS[level].1, text]);
-        }
-        self.last = Last::Heading(level);
+        self.part();
+        self.text.extend([HEADINGS[level].1, text]);
+        self.last = Last::Nothing;
     }
 
     fn table(&mut self, rows: &[Row]) {
