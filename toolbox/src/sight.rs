@@ -182,7 +182,7 @@ fn carried(url: &str) -> Result<Source, ToolError> {
     } else {
         data
     };
-    Ok(Source { name: "data URL".to_owned(), media_type: None, bytes })
+    Ok(Source { name: "data URL".to_owned(), media_type: None, page: 1, bytes })
 }
 
 /// Replaces `%41` by what it stands for; what stands for nothing stays.
@@ -205,17 +205,14 @@ fn unescaped(text: &str) -> Vec<u8> {
 
 /// Reads a document of any kind: of a picture its text is recognised, and so is that of
 /// pages of a PDF that hold none.
-pub(crate) async fn document(
-    context: &CallContext,
-    name: &str,
-    media_type: Option<&str>,
-    bytes: Vec<u8>,
-) -> Result<Document, ToolError> {
+pub(crate) async fn document(context: &CallContext, file: Source) -> Result<Document, ToolError> {
+    let Source { name, media_type, page, bytes } = file;
     if media::media(&bytes) == Some(Media::Picture) {
-        return of_picture(context, name, bytes).await;
+        return of_picture(context, &name, bytes).await;
     }
     let pdf = bytes.starts_with(b"%PDF").then(|| bytes.clone());
-    let mut document = context.sandbox.host.workers.document(name, media_type, bytes).await?;
+    let workers = &context.sandbox.host.workers;
+    let mut document = workers.document_from(&name, media_type.as_deref(), page, bytes).await?;
     if let Some(pdf) = pdf {
         let blank = blank_pages(&document.text);
         if !blank.is_empty() {

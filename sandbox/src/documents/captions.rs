@@ -1,4 +1,4 @@
-//! Captions (SubRip and WebVTT): what is said, a line for each cue with its times.
+//! Captions (`SubRip` and `WebVTT`): what is said, a line for each cue with its times.
 //!
 //! Times are kept as they are written, so that a reader can cite them.
 

@@ -47,7 +47,7 @@ fn title(html: &str) -> Option<String> {
     (!title.is_empty()).then_some(title)
 }
 
-/// Returns heading and text of a page that MediaWiki made.
+/// Returns heading and text of a page that `MediaWiki` made.
 fn article(html: &str) -> Option<Cow<'_, str>> {
     if !html.contains("mw-content-text") || is_bottomless(html) {
         return None;

@@ -37,7 +37,16 @@ fn target(address: &str) -> Option<String> {
         String::from_utf8(bytes).ok()
     });
     let target = decoded.unwrap_or_else(|| value.into_owned());
-    (target.starts_with("http") && !target.contains(char::is_whitespace)).then_some(target)
+    if target.contains(char::is_whitespace) {
+        return None;
+    }
+    // A path leads to the engine itself, and a script leads nowhere.
+    let origin = || address.match_indices('/').nth(2).map_or("", |(at, _)| &address[..at]);
+    match target {
+        path if path.starts_with('/') => Some(format!("{}{path}", origin())),
+        script if script.starts_with("javascript:") => Some("#".to_owned()),
+        target => target.starts_with("http").then_some(target),
+    }
 }
 
 #[cfg(test)]
@@ -62,6 +71,7 @@ mod tests {
                 "https://www.bing.com/ck/a?u=a1%%%",
                 "nonsense stays",
             ),
+            ("https://www.bing.com/ck/a?u=a1L3NlYXJjaA", "https://www.bing.com/search", "a path"),
             ("https://a.test/url?q=b", "https://a.test/url?q=b", "no counter"),
         ];
         for (href, want, why) in table {

@@ -53,13 +53,15 @@ pub struct Document {
     pub notes: Vec<String>,
 }
 
-/// Extracts the text of a document of any kind that can be read.
+/// Extracts the text of a document of any kind that can be read; of one that has pages,
+/// from this page on.
 pub(crate) fn document(
     name: &str,
     media_type: Option<&str>,
+    page: usize,
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
-    let mut document = read(name, media_type, bytes, &mut Reading::default())?;
+    let mut document = read(name, media_type, bytes, &mut Reading { page, ..Reading::default() })?;
     bound(&mut document);
     Ok(document)
 }

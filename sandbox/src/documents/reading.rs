@@ -12,6 +12,8 @@ const TIME: Duration = Duration::from_secs(7);
 #[derive(Debug)]
 pub(super) struct Reading {
     deadline: Instant,
+    /// The page from which a document of pages is read, from 1; zero counts as one.
+    pub page: usize,
     /// How many archives lie around what is being read.
     pub depth: usize,
     /// What may still be unpacked.
@@ -20,7 +22,8 @@ pub(super) struct Reading {
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { deadline: Instant::now() + TIME, depth: 0, allowance: Allowance::default() }
+        let deadline = Instant::now() + TIME;
+        Self { deadline, page: 1, depth: 0, allowance: Allowance::default() }
     }
 }
 
@@ -33,8 +36,10 @@ impl Reading {
     /// Reads something that lies in an archive.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         self.depth += 1;
+        let page = std::mem::replace(&mut self.page, 1);
         let result = read(self);
         self.depth -= 1;
+        self.page = page;
         result
     }
 }

@@ -11,8 +11,8 @@ use regex::Regex;
 use super::Document;
 use super::tree::{Child, Id, Tree, one_line};
 
-/// Texts whose base lines differ by less than this fraction of the usual step stand in
-/// one line, in units of the drawing.
+/// Texts whose base lines differ by less than this stand in one line, in units of the
+/// drawing.
 const LINE: f64 = 4.0;
 
 /// The most elements that stand around a text.
@@ -87,7 +87,7 @@ impl Found {
                 "style" | "script" | "metadata" | "defs" => inside = Some(depth),
                 "foreignObject" => {
                     inside = Some(depth);
-                    self.place(tree, id, frame, tree.line(id));
+                    self.place(tree, id, frame, &tree.line(id));
                 }
                 "image" => {
                     let target = element.attribute("href").unwrap_or_default();
@@ -113,18 +113,18 @@ impl Found {
                 Child::Element(inner) => {
                     let element = tree.get(*inner);
                     if ["y", "dy"].iter().any(|name| element.attribute(name).is_some()) {
-                        self.place(tree, at, frame, std::mem::take(&mut run));
+                        self.place(tree, at, frame, &std::mem::take(&mut run));
                         at = *inner;
                     }
                     run.push_str(&tree.all_text(*inner));
                 }
             }
         }
-        self.place(tree, at, frame, run);
+        self.place(tree, at, frame, &run);
     }
 
-    fn place(&mut self, tree: &Tree, id: Id, frame: Frame, text: String) {
-        let text = one_line(&text);
+    fn place(&mut self, tree: &Tree, id: Id, frame: Frame, text: &str) {
+        let text = one_line(text);
         if text.is_empty() {
             return;
         }

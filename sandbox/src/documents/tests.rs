@@ -13,14 +13,14 @@ fn control_characters_are_taken_out() {
 #[test]
 fn a_long_text_is_cut_and_says_so() {
     let bytes = "汉".repeat(TEXT_LIMIT / 3 + 100).into_bytes();
-    let got = document("a.txt", None, bytes).unwrap();
+    let got = document("a.txt", None, 1, bytes).unwrap();
     assert!(got.text.len() <= TEXT_LIMIT);
     assert!(got.notes[0].contains("is cut after"), "{:?}", got.notes);
 }
 
 #[test]
 fn a_name_that_lies_is_noted() {
-    let got = document("report.pdf", None, b"<html><p>404 not found".into()).unwrap();
+    let got = document("report.pdf", None, 1, b"<html><p>404 not found".into()).unwrap();
     assert_eq!(got.kind, "HTML");
     assert_eq!(got.notes, ["the name ends in `.pdf`, but the content is HTML"]);
 }

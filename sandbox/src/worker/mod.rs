@@ -32,6 +32,9 @@ pub enum Job {
         name: String,
         /// Media type that a server declared, a hint only.
         media_type: Option<String>,
+        /// The page from which one that has pages is read, from 1.
+        #[serde(default)]
+        page: usize,
     },
     /// Read the sheets of a workbook.
     Workbook {

@@ -78,8 +78,20 @@ impl Workers {
         media_type: Option<&str>,
         bytes: Vec<u8>,
     ) -> Result<Document, WorkerError> {
-        let job =
-            Job::Document { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
+        self.document_from(name, media_type, 1, bytes).await
+    }
+
+    /// Extracts the text of a document; of one that has pages (PDF), from page `page` on,
+    /// counted from 1. Others ignore it.
+    pub async fn document_from(
+        &self,
+        name: &str,
+        media_type: Option<&str>,
+        page: usize,
+        bytes: Vec<u8>,
+    ) -> Result<Document, WorkerError> {
+        let media_type = media_type.map(str::to_owned);
+        let job = Job::Document { name: name.to_owned(), media_type, page };
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
             answer @ (Answer::Workbook(_)

@@ -56,8 +56,8 @@ fn answer(job: Job, body: Vec<u8>) -> Answer {
 
 fn run(job: &Job, body: Vec<u8>) -> Answer {
     match job {
-        Job::Document { name, media_type } => {
-            match documents::document(name, media_type.as_deref(), body) {
+        Job::Document { name, media_type, page } => {
+            match documents::document(name, media_type.as_deref(), *page, body) {
                 Ok(document) => Answer::Document(document),
                 Err(reason) => Answer::Unreadable(reason.to_string()),
             }

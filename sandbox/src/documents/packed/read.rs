@@ -166,9 +166,8 @@ impl List {
         }));
         let what = match read {
             Ok(Ok(document)) => {
-                let kind = document.kind.clone();
-                self.text(path, document);
-                kind
+                self.text(path, &document);
+                document.kind
             }
             Ok(Err(why)) => self.not_read(&why.to_string()),
             Err(_) => self.not_read("its parser failed"),
@@ -176,10 +175,10 @@ impl List {
         self.row(path, member, &what);
     }
 
-    fn text(&mut self, path: &str, document: Document) {
-        let _ = write!(self.texts, "\n\n## Member `{path}`: {}\n", document.kind);
-        for note in &document.notes {
-            let _ = write!(self.texts, "\n- {note}");
+    fn text(&mut self, path: &str, document: &Document) {
+        let _ = write!(self.texts, "\n\n## Member `{path}`: {}", document.kind);
+        for (index, note) in document.notes.iter().enumerate() {
+            let _ = write!(self.texts, "{}- {note}", if index == 0 { "\n\n" } else { "\n" });
         }
         let _ = write!(self.texts, "\n\n{}", document.text.trim());
     }

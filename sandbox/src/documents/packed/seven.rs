@@ -41,10 +41,12 @@ pub(super) fn walk(bytes: &[u8], visit: &mut Visit<'_>) -> Result<(), Unreadable
             let is_file = entry.has_stream && !entry.is_directory;
             let content: Option<&mut dyn Read> = if is_file { Some(content) } else { None };
             stopped = visit(described(entry), content) == Next::Stop;
-            Ok(match stopped {
-                true => EntryDecision::Stop,
-                false if entry.size > MEMBER => EntryDecision::SkipBlock,
-                false => EntryDecision::Continue,
+            Ok(if stopped {
+                EntryDecision::Stop
+            } else if entry.size > MEMBER {
+                EntryDecision::SkipBlock
+            } else {
+                EntryDecision::Continue
             })
         });
         if let Err(error) = result {
@@ -79,19 +81,19 @@ fn described(entry: &ArchiveEntry) -> Member {
 }
 
 fn refused(error: &Error) -> Unreadable {
-    match error {
-        Error::PasswordRequired | Error::MaybeBadPassword(_) => Unreadable::Encrypted("7z archive"),
-        other => Packing::SevenZip.damaged(&worded(other)),
+    if matches!(error, Error::PasswordRequired | Error::MaybeBadPassword(_)) {
+        return Unreadable::Encrypted("7z archive");
     }
+    Packing::SevenZip.damaged(&worded(error))
 }
 
 /// Words an error without the shape of its type.
 fn worded(error: &Error) -> String {
-    match error {
-        Error::UnsupportedCompressionMethod(method) => {
-            format!("it is compressed in a way that is not read ({method})")
-        }
-        Error::MaxMemLimited { .. } => "it needs too much memory to unpack".to_owned(),
-        other => other.to_string(),
+    if let Error::UnsupportedCompressionMethod(method) = error {
+        format!("it is compressed in a way that is not read ({method})")
+    } else if matches!(error, Error::MaxMemLimited { .. }) {
+        "it needs too much memory to unpack".to_owned()
+    } else {
+        error.to_string()
     }
 }

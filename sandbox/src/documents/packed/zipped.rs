@@ -23,17 +23,17 @@ pub(super) fn walk(bytes: &[u8], visit: &mut Visit<'_>) -> Result<(), Unreadable
             Ok(raw) => described(&raw),
             Err(error) => unread(format!("(member {})", index + 1), &error),
         };
-        let next = if member.holds != Holds::File {
+        let next = if member.holds == Holds::File {
+            match archive.by_index(index) {
+                Ok(mut file) => visit(member, Some(&mut file)),
+                Err(error) => visit(unread(member.name, &error), None),
+            }
+        } else {
             if let (Holds::Link(target), Ok(file)) = (&mut member.holds, archive.by_index(index)) {
                 // What breaks off says as much as it says.
                 let _ = file.take(TARGET).read_to_string(target);
             }
             visit(member, None)
-        } else {
-            match archive.by_index(index) {
-                Ok(mut file) => visit(member, Some(&mut file)),
-                Err(error) => visit(unread(member.name, &error), None),
-            }
         };
         if next == Next::Stop {
             break;
@@ -76,14 +76,13 @@ fn foreign<R: Read>(file: &zip::read::ZipFile<'_, R>) -> String {
 }
 
 fn unread(name: String, error: &ZipError) -> Member {
-    let why = match error {
-        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
-            return Member { name, size: None, date: None, holds: Holds::Locked };
-        }
-        ZipError::CompressionMethodNotSupported(method) => {
-            format!("it is compressed in a way that is not read (method {method})")
-        }
-        other => format!("it is damaged: {}", crate::documents::reason::brief(other)),
+    if matches!(error, ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) {
+        return Member { name, size: None, date: None, holds: Holds::Locked };
+    }
+    let why = if let ZipError::CompressionMethodNotSupported(method) = error {
+        format!("it is compressed in a way that is not read (method {method})")
+    } else {
+        format!("it is damaged: {}", crate::documents::reason::brief(error))
     };
     Member { name, size: None, date: None, holds: Holds::Unread(why) }
 }

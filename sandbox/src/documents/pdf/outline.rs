@@ -99,7 +99,7 @@ pub(super) fn contents(pdf: &PdfDocument) -> String {
         return String::new();
     }
     let Ok(Some(items)) = pdf.get_outline() else { return String::new() };
-    let mut text = String::from("## Contents\n");
+    let mut text = String::from("Contents:\n");
     let mut left = ENTRIES;
     write_items(pdf, &items, 0, &mut left, &mut text);
     text.push_str("\n\n");

@@ -13,12 +13,23 @@ use serde_json::Value;
 use wildgym_sandbox::documents::Workbook;
 use wildgym_sandbox::worker::Workers;
 
+use crate::workers;
+
 /// Files that end in a way no file should: name, call, why.
 const CRASHES: &[(&str, &str, &str)] = &[];
 
 /// Strings of `expected.json` that are not found, or found and forbidden: file, the
 /// beginning of the string, why.
-const MISSES: &[(&str, &str, &str)] = &[];
+const MISSES: &[(&str, &str, &str)] = &[
+    ("test.docx", "data:image/png;base64...", "pictures are counted in a note, not linked"),
+    ("test.pptx", "", "presentations are refused"),
+    ("test_outlook_msg.msg", "", "Outlook messages are refused"),
+    ("test.epub", "", "books are refused"),
+    ("test_files.zip", "2cdda5c8", "a presentation in it is refused"),
+    ("test_files.zip", "04191ea8", "a presentation in it is refused"),
+    ("test_files.zip", "44bf7d06", "a presentation in it is refused"),
+    ("test_files.zip", "1b92870d", "a presentation in it is refused"),
+];
 
 /// Ends that are no reason.
 const UNCLEAR: [&str; 6] = [
@@ -30,16 +41,12 @@ const UNCLEAR: [&str; 6] = [
     "too much processor time",
 ];
 
-fn workers() -> Workers {
-    Workers::new(PathBuf::from(env!("CARGO_BIN_EXE_wildgym-sandbox-worker")), 2)
-}
-
 fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpora")
 }
 
 /// The files of a folder, sorted by name.
-fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
     let entries = std::fs::read_dir(corpora().join(folder)).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
         .filter_map(|entry| {
@@ -101,7 +108,12 @@ async fn what_is_expected_is_found_and_nothing_forbidden() {
         let name = entry["file"].as_str().unwrap();
         let bytes = std::fs::read(folder.join(name)).unwrap();
         let read = workers.document(name, None, bytes).await;
-        let got = plain(&read.map_or_else(|error| error.to_string(), |document| document.text));
+        let mut got = read.map_or_else(|error| error.to_string(), |document| document.text);
+        if name.ends_with(".csv") {
+            // Rows stand as they do in the file, where the list has a table of Markdown.
+            got = got.replace(',', " ");
+        }
+        let got = plain(&got);
         for (list, wanted) in [("must_include", true), ("must_not_include", false)] {
             for string in entry[list].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 checked += 1;
