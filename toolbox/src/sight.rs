@@ -323,7 +323,8 @@ mod tests {
 
     #[test]
     fn data_urls_carry_pictures() {
-        let table: [(&str, Result<&[u8], &str>, &str); 6] = [
+        type Row = (&'static str, Result<&'static [u8], &'static str>, &'static str);
+        let table: [Row; 6] = [
             ("data:image/png;base64,iVBO", Ok(b"\x89PN"), "base64"),
             ("DATA:image/png;charset=x;BASE64,iVBO Rw0K", Ok(b"\x89PNG\r\n"), "spaces, capitals"),
             ("data:image/png;base64,iV%42OwQ%3D%3D", Ok(b"\x89PN\xc1"), "escaped"),
