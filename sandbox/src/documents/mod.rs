@@ -61,7 +61,7 @@ pub(crate) fn document(
     page: usize,
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
-    let mut document = read(name, media_type, bytes, &mut Reading { page, ..Reading::default() })?;
+    let mut document = read(name, media_type, bytes, &mut Reading::of(page, 0))?;
     bound(&mut document);
     Ok(document)
 }
@@ -78,9 +78,7 @@ fn read_at(
     bytes: Vec<u8>,
     level: u8,
 ) -> Result<Document, Unreadable> {
-    let mut reading = Reading::default();
-    reading.depth = level.into();
-    read(name, media_type, bytes, &mut reading)
+    read(name, media_type, bytes, &mut Reading::of(1, level.into()))
 }
 
 fn read(

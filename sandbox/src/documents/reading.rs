@@ -20,14 +20,12 @@ pub(super) struct Reading {
     pub allowance: Allowance,
 }
 
-impl Default for Reading {
-    fn default() -> Self {
-        let deadline = Instant::now() + TIME;
-        Self { deadline, page: 1, depth: 0, allowance: Allowance::default() }
-    }
-}
-
 impl Reading {
+    /// Begins a job: a document is read from this page on and lies in so many others.
+    pub(super) fn of(page: usize, depth: usize) -> Self {
+        Self { deadline: Instant::now() + TIME, page, depth, allowance: Allowance::default() }
+    }
+
     /// Whether nothing further should be begun.
     pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline

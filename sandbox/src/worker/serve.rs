@@ -6,7 +6,7 @@ use std::thread;
 
 use super::frame::{self, Request};
 use super::{Answer, Job, contain};
-use crate::{documents, media};
+use crate::documents;
 
 /// The largest request, in bytes: the largest document and some.
 pub(super) const REQUEST: u64 = 72 << 20;
@@ -70,7 +70,7 @@ fn run(job: &Job, body: Vec<u8>) -> Answer {
             Ok(bytes) => Answer::Member(data_encoding::BASE64.encode(&bytes)),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
-        Job::Picture { aim, turn } => match media::prepare(&body, *aim, *turn) {
+        Job::Picture { aim, turn } => match wildgym_pictures::prepare(&body, *aim, *turn) {
             Ok(picture) => Answer::Picture(picture),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },

@@ -121,7 +121,7 @@ fn noted(jpeg: &[u8], orientation: u8) -> Vec<u8> {
 }
 
 fn shown(bytes: &[u8]) -> Picture {
-    picture(bytes, Aim::Look, Turn::AsSaid).unwrap()
+    prepare(bytes, Aim::Look, Turn::AsSaid).unwrap()
 }
 
 fn dots(picture: &Picture) -> RgbImage {
@@ -180,7 +180,7 @@ fn a_camera_s_orientation_is_applied_and_told() {
     let turned = dots(&picture);
     assert!(is_near(*turned.get_pixel(56, 8), [255, 0, 0]), "the top left went to the top right");
     assert!(is_near(*turned.get_pixel(8, 8), [0, 0, 255]));
-    let kept = super::picture(&noted(&jpeg, 6), Aim::Look, Turn::Not).unwrap();
+    let kept = prepare(&noted(&jpeg, 6), Aim::Look, Turn::Not).unwrap();
     assert_eq!((kept.width, kept.height, kept.notes.len()), (96, 64, 0), "turned before");
 }
 
@@ -207,7 +207,7 @@ fn sizes_serve_their_purpose() {
         (Aim::Read, (8000, 40), (4000, 20), "too large"),
     ];
     for (aim, size, want, why) in table {
-        let picture = picture(&plain(size.0, size.1), aim, Turn::AsSaid).unwrap();
+        let picture = prepare(&plain(size.0, size.1), aim, Turn::AsSaid).unwrap();
         assert_eq!(picture.shown, want, "{why}");
         let told = picture.notes.iter().any(|note| note.starts_with("shown at"));
         assert_eq!(told, aim == Aim::Look && want != (size.0 as usize, size.1 as usize), "{why}");
@@ -244,7 +244,7 @@ fn what_is_no_picture_or_too_much_is_refused_with_the_reason() {
         (b"\xff\xd8\xff\xe0 and nothing", "a damaged JPEG"),
     ];
     for (bytes, want) in table {
-        let error = picture(bytes, Aim::Look, Turn::AsSaid).unwrap_err().to_string();
+        let error = prepare(bytes, Aim::Look, Turn::AsSaid).unwrap_err().to_string();
         assert!(error.contains(want), "{want}: {error}");
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::decode::{self, Decoded, fitted};
 use super::raster::Raster;
 use super::{Format, kind};
-use crate::documents::Unreadable;
+use crate::Unreadable;
 
 /// The longer side of a picture for a model, in dots: more is scaled down by the models
 /// themselves, and paid for.
@@ -99,7 +99,7 @@ impl Picture {
 }
 
 /// Makes a picture out of a file.
-pub(crate) fn picture(bytes: &[u8], aim: Aim, turn: Turn) -> Result<Picture, Unreadable> {
+pub fn prepare(bytes: &[u8], aim: Aim, turn: Turn) -> Result<Picture, Unreadable> {
     if bytes.is_empty() {
         return Err(Unreadable::Empty);
     }

@@ -17,7 +17,7 @@ use zune_bmp::zune_core::options::DecoderOptions;
 
 use super::Format;
 use super::raster::Raster;
-use crate::documents::Unreadable;
+use crate::Unreadable;
 
 /// The most dots that a picture may have.
 pub(super) const DOTS: usize = 60_000_000;
