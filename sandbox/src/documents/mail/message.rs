@@ -43,12 +43,12 @@ pub(super) fn mailbox(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
         let reason = "none of its messages could be read".into();
         return Err(Unreadable::Damaged { kind: "mailbox", reason });
     }
-    let mut notes = vec![format!("{count} messages")];
+    let mut notes = vec![format!("messages: {count}")];
     if failed > 0 {
-        notes.push(format!("{failed} messages could not be read"));
+        notes.push(format!("messages that could not be read: {failed}"));
     }
     if left_out > 0 {
-        notes.push(format!("the last {left_out} messages are left out; the text is too long"));
+        notes.push(format!("messages at the end left out, as the text is too long: {left_out}"));
     }
     Ok(Document { kind: "Mailbox".into(), text, notes })
 }
@@ -92,7 +92,7 @@ fn people(address: &Address<'_>) -> String {
     let people = address.iter().map(|person| {
         match (person.name.as_deref().map(str::trim), person.address.as_deref()) {
             (Some(name), Some(address)) if !name.is_empty() && name != address => {
-                format!("{name} <{address}>")
+                format!("{address} ({name})")
             }
             (name, address) => address.or(name).unwrap_or_default().to_owned(),
         }

@@ -162,7 +162,7 @@ impl Letter {
         text.push_str(if body.is_empty() { "(no text)" } else { body });
         let mut notes = Vec::new();
         if !self.attachments.is_empty() {
-            notes.push(format!("{} attachments", self.attachments.len()));
+            notes.push(format!("attachments: {}", self.attachments.len()));
             text.push_str("\n\n## Attachments\n");
             let mut below = String::new();
             for (index, attachment) in self.attachments.into_iter().enumerate() {
@@ -206,3 +206,6 @@ impl Attachment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -141,7 +141,7 @@ impl Store<'_> {
             first(&addresses).filter(|it| !it.starts_with("/O=") && !it.starts_with("/o="));
         match address {
             Some(address) if name.is_empty() || name == address => address,
-            Some(address) => format!("{name} <{address}>"),
+            Some(address) => format!("{address} ({name})"),
             None => name,
         }
     }

@@ -83,7 +83,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
             titles.iter().find(|(path, _)| *path == item.path).map(|(_, title)| title.as_str());
         chapter(&bytes, title, &mut blocks);
     }
-    notes.insert(0, format!("{count} chapters"));
+    notes.insert(0, format!("chapters: {count}"));
     if !failed.is_empty() {
         failed.truncate(8);
         notes.push(format!("chapters that could not be read: {}", failed.join(", ")));

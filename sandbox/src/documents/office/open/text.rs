@@ -156,32 +156,12 @@ impl Reader<'_, '_> {
         for child in parent.children() {
             match child.name() {
                 "table:table-row" => {
-                    let mut row = Vec::new();
-                    for cell in child.children() {
-                        let text = match cell.name() {
-                            "table:table-cell" => {
-                                let mut inner = Blocks::default();
-                                self.blocks(cell, &mut inner);
-                                inner.finish()
-                            }
-                            "table:covered-table-cell" => String::new(),
-                            _ => continue,
-                        };
-                        // Long texts are not multiplied.
-                        let short = text.len() <= REPEATED;
-                        let times =
-                            if short { repeated(cell, "table:number-columns-repeated") } else { 1 };
-                        row.extend(std::iter::repeat_n(text, times));
-                    }
-                    while row.last().is_some_and(String::is_empty) && row.len() > REPEATED {
-                        row.pop();
-                    }
+                    let row = self.row(child);
                     let size: usize = row.iter().map(String::len).sum();
-                    let times = if (1..=REPEATED).contains(&size) {
-                        repeated(child, "table:number-rows-repeated")
-                    } else {
-                        1
-                    };
+                    let often = (1..=REPEATED).contains(&size);
+                    let times =
+                        if often { repeated(child, "table:number-rows-repeated") } else { 1 };
+                    let times = self.spared(times, row.len());
                     rows.extend(std::iter::repeat_n(row, times));
                 }
                 "table:table-header-rows" | "table:table-rows" | "table:table-row-group" => {
@@ -190,6 +170,34 @@ impl Reader<'_, '_> {
                 _ => {}
             }
         }
+    }
+
+    fn row(&mut self, element: Element<'_>) -> Vec<String> {
+        let mut row = Vec::new();
+        for cell in element.children() {
+            let text = match cell.name() {
+                "table:table-cell" => {
+                    let mut inner = Blocks::default();
+                    self.blocks(cell, &mut inner);
+                    inner.finish()
+                }
+                "table:covered-table-cell" => String::new(),
+                _ => continue,
+            };
+            // Long texts are not multiplied.
+            let short = text.len() <= REPEATED;
+            let times = if short { repeated(cell, "table:number-columns-repeated") } else { 1 };
+            let times = self.spared(times, 1);
+            row.extend(std::iter::repeat_n(text, times));
+        }
+        row
+    }
+
+    /// Bounds how often so many cells are repeated, by what may still be added.
+    fn spared(&mut self, times: usize, cells: usize) -> usize {
+        let more = (times - 1).min(self.spare / cells.max(1));
+        self.spare -= more * cells;
+        more + 1
     }
 
     /// Reads the runs of a paragraph.
@@ -317,8 +325,10 @@ impl Reader<'_, '_> {
         let mut object = false;
         for child in frame.children() {
             match child.name() {
-                // A picture beside an object is what it looks like.
-                "draw:image" if !object && mark.is_none() => {
+                // A picture beside an object or a table is what it looks like.
+                "draw:image"
+                    if !object && frame.child("table:table").is_none() && mark.is_none() =>
+                {
                     self.seen.pictures += 1;
                     let name = child.attr("xlink:href").map_or("", base);
                     mark = Some(picture(&alt, name));

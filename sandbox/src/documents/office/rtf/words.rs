@@ -127,6 +127,11 @@ impl Reader {
             "pard" => {
                 state.setting = Setting::default();
             }
+            "trowd" | "cellx" => {
+                if let Some(flow) = self.flows.last_mut() {
+                    if name == "trowd" { flow.begin_row() } else { flow.edge(number.unwrap_or(0)) }
+                }
+            }
             "intbl" => state.setting.in_table = on,
             "s" => state.setting.style = number,
             "outlinelevel" => state.setting.outline = number,
