@@ -65,7 +65,6 @@ fn by_suffix(suffix: &str) -> Option<&'static str> {
         "avif" => "image/avif",
         "tar" => "application/x-tar",
         "epub" => "application/epub+zip",
-        "odt" => "application/vnd.oasis.opendocument.text",
         "mp3" => "audio/mpeg",
         "m4a" => "audio/mp4",
         "aac" => "audio/aac",

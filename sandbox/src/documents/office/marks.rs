@@ -223,6 +223,15 @@ pub(in crate::documents) fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
+/// Writes a table that stands in a cell of another: a line for each row.
+pub(in crate::documents) fn inner_table(rows: &[Vec<String>]) -> String {
+    let rows = rows.iter().map(|row| {
+        let cells = row.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty());
+        cells.collect::<Vec<_>>().join("; ").replace('\n', " ")
+    });
+    rows.filter(|row| !row.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
 /// Keeps a text within its cell.
 fn fitted(cell: &str) -> String {
     let cell = cell.trim();

@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Write};
 
+use proptest::prelude::*;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -194,6 +195,15 @@ fn tables_pictures_boxes_and_equations() {
     assert_eq!(got.text, want);
 }
 
+#[test]
+fn a_table_in_a_cell_is_lines_of_it() {
+    let row = |cells: &str| format!("<w:tbl><w:tr>{cells}</w:tr></w:tbl>");
+    let c = |inner: &str| format!("<w:tc>{inner}</w:tc>");
+    let inner = row(&[c(&p("1")), c(&p("2"))].concat());
+    let body = row(&[c(&p("a")), c(&(p("b") + &inner))].concat());
+    assert_eq!(read("a.docx", docx(&body, &[], &[])).text, "| a | b<br>1; 2 |\n| --- | --- |");
+}
+
 fn shape(name: &str, holder: &str, place: (i64, i64), paragraphs: &str) -> String {
     format!(
         r#"<p:sp><p:nvSpPr><p:cNvPr id="2" name="{name}"/><p:cNvSpPr/><p:nvPr>{holder}</p:nvPr></p:nvSpPr><p:spPr><a:xfrm><a:off x="{}" y="{}"/></a:xfrm></p:spPr><p:txBody>{paragraphs}</p:txBody></p:sp>"#,
@@ -374,7 +384,7 @@ fn open_presentations_with_notes_and_hidden_slides() {
 #[test]
 fn rich_text_with_tables_links_and_code_pages() {
     let table = [
-        (r"{\rtf1\ansi\ansicpg1252 caf\'e9 \u8364 ? \emdash x\par}", "café € — x", "western"),
+        (r"{\rtf1\ansi\ansicpg1252 caf\'e9 \u8364 ? \emdash  x\par}", "café € — x", "western"),
         (
             r"{\rtf1\ansi{\fonttbl{\f0\fcharset134 SimSun;}}\f0 \'b8\'db\'bf\'da}",
             "港口",
@@ -494,4 +504,23 @@ fn what_is_protected_or_damaged_has_a_reason() {
     assert!(got.notes[0].contains("breaks off"), "{:?}", got.notes);
     let gone = pptx(&[(String::new(), relations(&[]))], &[]);
     assert!(read("a.pptx", gone).notes[1].contains("could not be read: 1"));
+}
+
+/// Pieces of which bodies are made that no program would write.
+const PIECES: &str = "(<w:p>|</w:p>|<w:r>|</w:r>|<w:t>|</w:t>|<w:tbl>|<w:tr>|<w:tc>|</w:tc>|<w:vMerge/>|<w:gridSpan w:val=\"9\"/>|<w:fldChar w:fldCharType=\"(begin|separate|end)\"/>|<w:instrText>HYPERLINK x</w:instrText>|<w:hyperlink>|</w:hyperlink>|<w:del>|</w:del>|<w:footnoteReference w:id=\"1\"/>|<w:commentRangeStart w:id=\"1\"/>|<w:txbxContent>|<m:oMath>|<m:f>|<m:num>|潮|a| |<|&){0,40}";
+
+proptest! {
+    #[test]
+    fn any_body_is_read_or_refused(body in PIECES) {
+        let _ = document("a.docx", None, docx(&body, &[], &[]));
+        let slides = [(slide("", &body.replace("w:", "a:")), relations(&[]))];
+        let _ = document("a.pptx", None, pptx(&slides, &[]));
+        let body = body.replace("w:tbl", "table:table").replace("w:", "text:");
+        let _ = document("a.odt", None, open("text", "", &body, &[]));
+    }
+
+    #[test]
+    fn any_rich_text_is_read(body in r"(\\\{|\\\}|\\par|\\cell|\\row|\\trowd|\\cellx[0-9]{1,4}|\\intbl|\\pard|\\u-?[0-9]{1,5}|\\'[0-9a-g]{2}|\\field|\\fldrslt|\\\*|\\fldinst|\\footnote|\\shptxt|\\listtext|\\fromhtml1|\\htmltag|\{|\}| |a|港){0,60}") {
+        let _ = document("a.rtf", None, format!("{{\\rtf1 {body}").into_bytes());
+    }
 }

@@ -41,6 +41,8 @@ struct Reader<'a, 'b> {
     headings: [u32; 10],
     /// How far lists were counted, by their style and level.
     lists: std::collections::HashMap<(String, usize), u32>,
+    /// How many cells of tables are open.
+    cells: usize,
     /// How many cells may still be added for those that stand for several.
     spare: usize,
     /// What stands below the paragraph at hand.
@@ -70,6 +72,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         counts: [0; 3],
         headings: [0; 10],
         lists: std::collections::HashMap::new(),
+        cells: 0,
         spare: SPARE,
         after: Vec::new(),
         seen: Seen::default(),

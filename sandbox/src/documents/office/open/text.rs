@@ -1,7 +1,7 @@
 //! Paragraphs, lists, tables and shapes of an `OpenDocument` file.
 
 use super::Reader;
-use crate::documents::office::marks::{Blocks, Face, Inline, picture, table};
+use crate::documents::office::marks::{Blocks, Face, Inline, inner_table, picture, table};
 use crate::documents::office::math;
 use crate::documents::office::package::base;
 use crate::documents::office::xml::{Element, Piece};
@@ -149,7 +149,7 @@ impl Reader<'_, '_> {
     fn table(&mut self, element: Element<'_>, blocks: &mut Blocks) {
         let mut rows = Vec::new();
         self.rows(element, &mut rows);
-        blocks.push(&table(&rows));
+        blocks.push(&if self.cells > 0 { inner_table(&rows) } else { table(&rows) });
     }
 
     fn rows(&mut self, parent: Element<'_>, rows: &mut Vec<Vec<String>>) {
@@ -178,7 +178,9 @@ impl Reader<'_, '_> {
             let text = match cell.name() {
                 "table:table-cell" => {
                     let mut inner = Blocks::default();
+                    self.cells += 1;
                     self.blocks(cell, &mut inner);
+                    self.cells -= 1;
                     inner.finish()
                 }
                 "table:covered-table-cell" => String::new(),

@@ -2,7 +2,7 @@
 
 use super::numbering::Label;
 use super::{Collection, Reader};
-use crate::documents::office::marks::{Blocks, Inline, table};
+use crate::documents::office::marks::{Blocks, Inline, inner_table, table};
 use crate::documents::office::xml::Element;
 use crate::documents::office::{math, page};
 
@@ -154,7 +154,7 @@ impl Reader<'_, '_> {
     fn table(&mut self, element: Element<'_>, blocks: &mut Blocks) {
         let mut rows = Vec::new();
         self.rows(element, &mut rows);
-        blocks.push(&table(&rows));
+        blocks.push(&if self.cells > 0 { inner_table(&rows) } else { table(&rows) });
     }
 
     fn rows(&mut self, parent: Element<'_>, rows: &mut Vec<Vec<String>>) {
@@ -195,7 +195,9 @@ impl Reader<'_, '_> {
                     let mut cell = Blocks::default();
                     // The text of merged cells stands in the first of them.
                     if !goes_on("w:vMerge") && !goes_on("w:hMerge") {
+                        self.cells += 1;
                         self.blocks(child, &mut cell);
+                        self.cells -= 1;
                     }
                     row.push(cell.finish());
                     let span = properties.and_then(|it| it.value("w:gridSpan"));

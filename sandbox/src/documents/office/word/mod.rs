@@ -62,6 +62,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         open: Vec::new(),
         margins: BTreeSet::new(),
         carried: None,
+        cells: 0,
         spare: SPARE,
         after: Vec::new(),
         seen: Seen::default(),
@@ -159,6 +160,8 @@ struct Reader<'a, 'b> {
     margins: BTreeSet<(bool, String)>,
     /// What a paragraph without an end carries into the next.
     carried: Option<super::marks::Inline>,
+    /// How many cells of tables are open.
+    cells: usize,
     /// How many empty cells may still be added for those that are merged.
     spare: usize,
     /// What stands below the paragraph at hand: text boxes, charts.
@@ -234,6 +237,7 @@ impl Reader<'_, '_> {
             open: Vec::new(),
             margins: BTreeSet::new(),
             carried: None,
+            cells: 0,
             spare: self.spare,
             after: Vec::new(),
             seen: std::mem::take(&mut self.seen),
