@@ -42,9 +42,10 @@ impl Tool for ExtractDocumentContent {
     const NAME: &'static str = "extract_document_content";
     const DESCRIPTION: &'static str = "Return the text of a document: CSV and TSV (rows as they \
         stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), Word \
-        (docx, doc), PowerPoint (pptx, ppt: a heading per slide, with speaker notes), odt, odp, rtf, \
-        epub, messages (eml, mbox, msg: with the attachments that can be read), HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
-        the type is told from the content, not the name. Images, audio, archives and \
+        (docx, doc), PowerPoint (pptx, ppt: a heading per slide, with speaker notes), odt, odp, \
+        rtf, epub, messages (eml, mbox, msg: with the attachments that can be read), HTML, \
+        Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and the \
+        type is told from the content, not the name. Images, audio, archives and \
         password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =

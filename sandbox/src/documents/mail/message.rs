@@ -3,7 +3,7 @@
 use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::{Attachment, Content, LEVELS, Letter};
-use crate::documents::office::page;
+use crate::documents::office::{Begun, page};
 use crate::documents::{Document, TEXT_LIMIT, Unreadable};
 
 /// What the kind is called.
@@ -23,9 +23,10 @@ pub(super) fn read(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
 /// Reads all messages of a mailbox, each under a heading with its number.
 pub(super) fn mailbox(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
     let (mut text, mut count, mut failed, mut left_out) = (String::new(), 0, 0, 0);
+    let begun = Begun::now();
     for one in messages(bytes) {
         count += 1;
-        if count > MESSAGES || text.len() > TEXT_LIMIT {
+        if count > MESSAGES || text.len() > TEXT_LIMIT || begun.is_late() {
             left_out += 1;
             continue;
         }
@@ -48,7 +49,8 @@ pub(super) fn mailbox(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
         notes.push(format!("messages that could not be read: {failed}"));
     }
     if left_out > 0 {
-        notes.push(format!("messages at the end left out, as the text is too long: {left_out}"));
+        notes
+            .push(format!("messages at the end left out, as they would take too long: {left_out}"));
     }
     Ok(Document { kind: "Mailbox".into(), text, notes })
 }
@@ -60,8 +62,8 @@ fn messages(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         lines.next()?;
         let mut message = Vec::new();
         while let Some(line) = lines.next_if(|line| !line.starts_with(b"From ")) {
-            let quotes = line.iter().take_while(|byte| **byte == b'>').count();
-            let quoted = quotes > 0 && line[quotes..].starts_with(b"From ");
+            let marks = line.iter().take_while(|byte| **byte == b'>').count();
+            let quoted = marks > 0 && line[marks..].starts_with(b"From ");
             message.extend_from_slice(&line[usize::from(quoted)..]);
         }
         Some(message)

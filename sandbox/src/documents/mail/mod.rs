@@ -8,6 +8,7 @@ mod compressed;
 mod message;
 mod outlook;
 
+use super::office::Begun;
 use super::{Document, Unreadable, kind};
 
 /// Levels below the outermost message at which attachments are read.
@@ -165,8 +166,12 @@ impl Letter {
             notes.push(format!("attachments: {}", self.attachments.len()));
             text.push_str("\n\n## Attachments\n");
             let mut below = String::new();
+            let begun = Begun::now();
             for (index, attachment) in self.attachments.into_iter().enumerate() {
-                let whole = index < ATTACHMENTS && level < LEVELS && below.len() < ALL_SHOWN;
+                let whole = index < ATTACHMENTS
+                    && level < LEVELS
+                    && below.len() < ALL_SHOWN
+                    && !begun.is_late();
                 attachment.write(whole, level, &mut text, &mut below);
             }
             text.push_str(&below);

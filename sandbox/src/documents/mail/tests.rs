@@ -28,10 +28,11 @@ fn a_message_with_its_headers_decoded() {
 #[test]
 fn the_plain_version_is_preferred_and_pages_become_markdown() {
     let both = "Content-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nplain\r\n--b\r\nContent-Type: text/html\r\n\r\n<p>page</p>\r\n--b--\r\n";
-    let page = "Content-Type: text/html\r\n\r\n<h1>Fees</h1><p>see <a href='https://a.example/'>here</a></p>";
-    for (body, want) in
-        [(both, "## Content\n\nplain"), (page, "# Fees\n\nsee [here](https://a.example/)")]
-    {
+    let page = "Content-Type: text/html\r\n\r\n<h1>Fees</h1><p>see <a href='https://a.example/'>here</a></p><img alt='x' src='data:image/png;base64,iVBORw0KGgo='>";
+    for (body, want) in [
+        (both, "## Content\n\nplain"),
+        (page, "# Fees\n\nsee [here](https://a.example/)\n\n![x](embedded)"),
+    ] {
         let text = document("a.eml", None, mime(PLAIN, body)).unwrap().text;
         assert!(text.ends_with(want), "{text}");
     }

@@ -1,4 +1,4 @@
-//! Word and PowerPoint files of the years before 2007 (doc, ppt).
+//! Word and `PowerPoint` files of the years before 2007 (doc, ppt).
 //!
 //! `undoc` parses them; what it yields is written here as the newer formats are.
 
@@ -30,7 +30,7 @@ pub(super) fn word(bytes: Vec<u8>) -> Result<Document, Unreadable> {
     Ok(Document { kind: KIND.into(), text, notes })
 }
 
-/// Extracts the text of a PowerPoint 97 to 2003 presentation.
+/// Extracts the text of a `PowerPoint` 97 to 2003 presentation.
 pub(super) fn slides(bytes: Vec<u8>) -> Result<Document, Unreadable> {
     const KIND: &str = "PowerPoint 97-2003 presentation";
     let document = PptParser::from_bytes(bytes)

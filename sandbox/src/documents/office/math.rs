@@ -358,7 +358,7 @@ fn matrix(element: Element<'_>) -> String {
     format!("\\begin{{matrix}}{}\\end{{matrix}}", rows.join(" \\\\ "))
 }
 
-/// Writes an equation in MathML, as OpenDocument keeps it: its TeX where it has it, else
+/// Writes an equation in `MathML`, as `OpenDocument` keeps it: its TeX where it has it, else
 /// the text of it.
 pub(in crate::documents) fn mathml(root: Element<'_>) -> String {
     let note = root.find("math:annotation").map(|note| note.text().trim().to_owned());

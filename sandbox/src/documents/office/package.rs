@@ -14,11 +14,16 @@ use crate::documents::Unreadable;
 /// The most bytes of a part that is parsed.
 const PART: u64 = 96 << 20;
 
+/// The most bytes of all parts that are read; each is read once, as a rule.
+const ALL: u64 = 384 << 20;
+
 /// A package of XML parts.
 pub(in crate::documents) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// Places of the members by their names in lower case.
     members: HashMap<String, usize>,
+    /// How many bytes may still be unpacked.
+    left: u64,
     kind: &'static str,
 }
 
@@ -38,7 +43,7 @@ impl<'a> Package<'a> {
                 Some((name.trim_start_matches('/').to_owned(), index))
             })
             .collect();
-        Ok(Self { archive, members, kind })
+        Ok(Self { archive, members, left: ALL, kind })
     }
 
     /// Whether there is such a part.
@@ -52,7 +57,8 @@ impl<'a> Package<'a> {
         let mut bytes = Vec::new();
         let member = self.archive.by_index(index).ok()?;
         // What a damaged member yields before it breaks off is worth reading.
-        let _ = member.take(PART).read_to_end(&mut bytes);
+        let _ = member.take(PART.min(self.left)).read_to_end(&mut bytes);
+        self.left = self.left.saturating_sub(bytes.len() as u64);
         (!bytes.is_empty()).then_some(bytes)
     }
 

@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
                 "table:table" => self.table(child, blocks),
                 "text:tracked-changes" => self.seen.changes = true,
                 "text:section" if child.attr("text:display") == Some("none") => {
-                    self.seen.hidden += 1
+                    self.seen.hidden += 1;
                 }
                 "text:section"
                 | "text:index-body"
@@ -138,8 +138,8 @@ impl Reader<'_, '_> {
             return "-".to_owned();
         }
         let start = start.and_then(|it| it.parse().ok());
-        let last = self.lists.get(&(list.to_owned(), level)).copied();
-        let count = start.unwrap_or_else(|| last.map_or(style.start, |it| it.saturating_add(1)));
+        let before = self.lists.get(&(list.to_owned(), level)).copied();
+        let count = start.unwrap_or_else(|| before.map_or(style.start, |it| it.saturating_add(1)));
         self.lists.insert((list.to_owned(), level), count);
         let outer =
             (0..=level).map(|at| self.lists.get(&(list.to_owned(), at)).copied().unwrap_or(1));

@@ -154,7 +154,7 @@ impl Reader {
         }
         match (self.state.target, name) {
             (Target::Text | Target::Result | Target::Note(_), "par" | "sect" | "page") => {
-                self.end_paragraph()
+                self.end_paragraph();
             }
             (Target::Text | Target::Result | Target::Note(_), "cell") => {
                 if let Some(flow) = self.flows.last_mut() {

@@ -10,6 +10,7 @@ mod shapes;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::Begun;
 use super::marks::{Blocks, quoted};
 use super::package::{Package, Relations};
 use super::xml::{Element, Tree};
@@ -50,8 +51,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         seen: Seen::default(),
     };
     let mut blocks = Blocks::default();
+    let begun = Begun::now();
     for (index, path) in paths.iter().enumerate() {
-        if blocks.len() > TEXT {
+        if blocks.len() > TEXT || begun.is_late() {
             deck.seen.left_out = paths.len() - index;
             break;
         }
@@ -91,7 +93,7 @@ impl Seen {
         }
         if self.left_out > 0 {
             notes.push(format!(
-                "slides at the end left out, as the text is too long: {}",
+                "slides at the end left out, as reading them would take too long: {}",
                 self.left_out
             ));
         }
