@@ -224,6 +224,81 @@ async fn archives_that_bloat_or_climb() {
 }
 
 #[tokio::test]
+async fn office_files_and_messages_that_claim_too_much() {
+    let w = r#"xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main""#;
+    let cell = r#"<w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr><w:p/></w:tc>"#;
+    let row = format!(
+        "<w:tr>{}<w:tc><w:p><w:r><w:t>end</w:t></w:r></w:p></w:tc></w:tr>",
+        cell.repeat(15)
+    );
+    let spans = format!(
+        "<w:document {w}><w:body><w:tbl>{}</w:tbl></w:body></w:document>",
+        row.repeat(20_000)
+    );
+    let nodes =
+        format!("<w:document {w}><w:body>{}</w:body></w:document>", "<w:p/>".repeat(4_000_000));
+    let odt = |body: &str| {
+        let content = format!(
+            r#"<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:text>{body}</office:text></office:body></office:document-content>"#
+        );
+        archive(&[
+            ("mimetype", b"application/vnd.oasis.opendocument.text"),
+            ("content.xml", content.as_bytes()),
+        ])
+    };
+    let repeated = r#"<table:table><table:table-row table:number-rows-repeated="1048576"><table:table-cell table:number-columns-repeated="16384"><text:p>x</text:p></table:table-cell></table:table-row></table:table>"#;
+    let book = |spine: &str| {
+        let opf = format!(
+            r#"<package><manifest><item id="a" href="a.xhtml"/></manifest><spine>{spine}</spine></package>"#
+        );
+        archive(&[
+            ("mimetype", b"application/epub+zip"),
+            (
+                "META-INF/container.xml",
+                br#"<container><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>"#,
+            ),
+            ("b.opf", opf.as_bytes()),
+            ("a.xhtml", format!("<html>{}deep", "<div>".repeat(100_000)).as_bytes()),
+        ])
+    };
+    let mut parts = String::from(
+        "From: a@a.example\r\nSubject: x\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n",
+    );
+    for _ in 0..20_000 {
+        parts.push_str(
+            "--b\r\nContent-Disposition: attachment; filename=\"a.txt\"\r\n\r\nsmall\r\n",
+        );
+    }
+    let mut nested = String::from("From: a@a.example\r\nSubject: x\r\nMIME-Version: 1.0\r\n");
+    for level in 0..5_000 {
+        nested +=
+            &format!("Content-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n");
+    }
+    let msg =
+        [&b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"[..], &[0xff; 4096], "_\0_\0p\0r\0o\0p\0".as_bytes()]
+            .concat();
+    let cases: Vec<Case> = vec![
+        ("spans.docx", docx(&spans, &[]), "end"),
+        ("nodes.docx", docx(&nodes, &[]), "more than 3000000 nodes"),
+        ("repeated.odt", odt(repeated), "| x |"),
+        ("deep.odt", odt(&"<text:section>".repeat(100_000)), "nest"),
+        ("groups.rtf", format!("{{\\rtf1{}", "{".repeat(1_000_000)).into(), "nest"),
+        ("binary.rtf", b"{\\rtf1 a\\bin2147483647 x".to_vec(), "a"),
+        (
+            "rows.rtf",
+            format!("{{\\rtf1{}", "\\trowd\\cellx1\\cellx9\\intbl x\\cell\\row ".repeat(100_000))
+                .into(),
+            "| x |",
+        ),
+        ("spine.epub", book(&r#"<itemref idref="a"/>"#.repeat(20_000)), ""),
+        ("parts.eml", parts.into(), "attachments: 20000"),
+        ("nested.eml", nested.into(), ""),
+        ("noise.msg", msg, "damaged"),
+    ];
+    all_contained(cases).await;
+}
+
+#[tokio::test]
 async fn xml_that_expands_or_reaches_out() {
     let mut laughs = String::from("<!DOCTYPE lolz [<!ENTITY l0 \"lol\">");
     for level in 1..12 {

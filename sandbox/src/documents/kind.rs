@@ -161,12 +161,13 @@ fn container(bytes: &[u8]) -> Result<Kind, Unreadable> {
         Kind::Book(Format::Ods)
     } else if holds("sheet.binary", "xl/workbook.bin") {
         Kind::Book(Format::Xlsb)
+    // Documents and slides may hold workbooks, so their own part comes first.
+    } else if holds("wordprocessingml.document.main", "word/document.xml") {
+        Kind::Office(office::Format::Docx)
+    } else if holds("presentationml.presentation.main", "ppt/presentation.xml") {
+        Kind::Office(office::Format::Pptx)
     } else if holds("spreadsheetml", "xl/workbook.xml") {
         Kind::Book(Format::Xlsx)
-    } else if holds("wordprocessingml", "word/document.xml") {
-        Kind::Office(office::Format::Docx)
-    } else if holds("presentationml", "ppt/presentation.xml") {
-        Kind::Office(office::Format::Pptx)
     } else if media_type.contains("epub") || archive.has("META-INF/container.xml") {
         Kind::Office(office::Format::Epub)
     } else if media_type.contains("opendocument.text") {

@@ -293,6 +293,14 @@ fn document(url: &Url, media: &str, bytes: &[u8]) -> Option<&'static str> {
         Some("a workbook")
     } else if is(&[".docx"], &["wordprocessingml"]) {
         Some("a Word document")
+    } else if is(&[".pptx"], &["presentationml"]) {
+        Some("a presentation")
+    } else if is(&[".odt", ".odp"], &["opendocument.text", "opendocument.presentation"]) {
+        Some("an OpenDocument file")
+    } else if is(&[".epub"], &["epub+zip"]) {
+        Some("a book")
+    } else if bytes.starts_with(b"{\\rtf") {
+        Some("an RTF document")
     } else if media == "application/pdf" {
         Some("declared a PDF")
     } else {

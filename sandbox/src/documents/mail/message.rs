@@ -3,7 +3,7 @@
 use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 
 use super::{Attachment, Content, LEVELS, Letter};
-use crate::documents::office::page;
+use crate::documents::office::{Begun, page};
 use crate::documents::{Document, TEXT_LIMIT, Unreadable};
 
 /// What the kind is called.
@@ -23,9 +23,10 @@ pub(super) fn read(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
 /// Reads all messages of a mailbox, each under a heading with its number.
 pub(super) fn mailbox(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
     let (mut text, mut count, mut failed, mut left_out) = (String::new(), 0, 0, 0);
+    let begun = Begun::now();
     for one in messages(bytes) {
         count += 1;
-        if count > MESSAGES || text.len() > TEXT_LIMIT {
+        if count > MESSAGES || text.len() > TEXT_LIMIT || begun.is_late() {
             left_out += 1;
             continue;
         }
@@ -43,12 +44,13 @@ pub(super) fn mailbox(bytes: &[u8], level: u8) -> Result<Document, Unreadable> {
         let reason = "none of its messages could be read".into();
         return Err(Unreadable::Damaged { kind: "mailbox", reason });
     }
-    let mut notes = vec![format!("{count} messages")];
+    let mut notes = vec![format!("messages: {count}")];
     if failed > 0 {
-        notes.push(format!("{failed} messages could not be read"));
+        notes.push(format!("messages that could not be read: {failed}"));
     }
     if left_out > 0 {
-        notes.push(format!("the last {left_out} messages are left out; the text is too long"));
+        notes
+            .push(format!("messages at the end left out, as they would take too long: {left_out}"));
     }
     Ok(Document { kind: "Mailbox".into(), text, notes })
 }
@@ -60,8 +62,8 @@ fn messages(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
         lines.next()?;
         let mut message = Vec::new();
         while let Some(line) = lines.next_if(|line| !line.starts_with(b"From ")) {
-            let quotes = line.iter().take_while(|byte| **byte == b'>').count();
-            let quoted = quotes > 0 && line[quotes..].starts_with(b"From ");
+            let marks = line.iter().take_while(|byte| **byte == b'>').count();
+            let quoted = marks > 0 && line[marks..].starts_with(b"From ");
             message.extend_from_slice(&line[usize::from(quoted)..]);
         }
         Some(message)
@@ -92,7 +94,7 @@ fn people(address: &Address<'_>) -> String {
     let people = address.iter().map(|person| {
         match (person.name.as_deref().map(str::trim), person.address.as_deref()) {
             (Some(name), Some(address)) if !name.is_empty() && name != address => {
-                format!("{name} <{address}>")
+                format!("{address} ({name})")
             }
             (name, address) => address.or(name).unwrap_or_default().to_owned(),
         }

@@ -8,6 +8,7 @@ mod compressed;
 mod message;
 mod outlook;
 
+use super::office::Begun;
 use super::{Document, Unreadable, kind};
 
 /// Levels below the outermost message at which attachments are read.
@@ -162,11 +163,15 @@ impl Letter {
         text.push_str(if body.is_empty() { "(no text)" } else { body });
         let mut notes = Vec::new();
         if !self.attachments.is_empty() {
-            notes.push(format!("{} attachments", self.attachments.len()));
+            notes.push(format!("attachments: {}", self.attachments.len()));
             text.push_str("\n\n## Attachments\n");
             let mut below = String::new();
+            let begun = Begun::now();
             for (index, attachment) in self.attachments.into_iter().enumerate() {
-                let whole = index < ATTACHMENTS && level < LEVELS && below.len() < ALL_SHOWN;
+                let whole = index < ATTACHMENTS
+                    && level < LEVELS
+                    && below.len() < ALL_SHOWN
+                    && !begun.is_late();
                 attachment.write(whole, level, &mut text, &mut below);
             }
             text.push_str(&below);
@@ -206,3 +211,6 @@ impl Attachment {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -141,7 +141,7 @@ impl Store<'_> {
             first(&addresses).filter(|it| !it.starts_with("/O=") && !it.starts_with("/o="));
         match address {
             Some(address) if name.is_empty() || name == address => address,
-            Some(address) => format!("{name} <{address}>"),
+            Some(address) => format!("{address} ({name})"),
             None => name,
         }
     }
@@ -188,7 +188,7 @@ impl Store<'_> {
             let inner = format!("{folder}__substg1.0_3701000D/");
             let message = self.file.exists(format!("{inner}__properties_version1.0"));
             let content = if message {
-                media_type = "message/rfc822".to_owned();
+                "message/rfc822".clone_into(&mut media_type);
                 if level < LEVELS {
                     let letter = self.letter(&inner, 24, level + 1);
                     Content::Read(Box::new(letter.write(KIND, "Email Message", level + 1)))

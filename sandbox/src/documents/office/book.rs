@@ -3,14 +3,15 @@
 //! Chapters are pages; they are converted as other pages are. Books that are protected are
 //! refused.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
 use super::marks::Blocks;
 use super::package::{Package, resolve};
-use super::page;
 use super::xml::{Element, Tree};
+use super::{Begun, page};
 use crate::documents::{Document, TEXT_LIMIT, Unreadable};
 use crate::encoding;
 
@@ -65,13 +66,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         .collect();
     let mut notes = Vec::new();
     let (mut count, mut failed) = (0, Vec::new());
+    let begun = Begun::now();
+    let mut shown = HashSet::new();
     for item in order {
         // The list of contents repeats the headings.
-        if item.is_contents {
+        if item.is_contents || !shown.insert(item.id) {
             continue;
         }
-        if blocks.len() > TEXT_LIMIT {
-            notes.push("the last chapters are left out; the text is too long".to_owned());
+        if blocks.len() > TEXT_LIMIT || begun.is_late() {
+            notes.push("the last chapters are left out; they would take too long".to_owned());
             break;
         }
         count += 1;
@@ -83,7 +86,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
             titles.iter().find(|(path, _)| *path == item.path).map(|(_, title)| title.as_str());
         chapter(&bytes, title, &mut blocks);
     }
-    notes.insert(0, format!("{count} chapters"));
+    notes.insert(0, format!("chapters: {count}"));
     if !failed.is_empty() {
         failed.truncate(8);
         notes.push(format!("chapters that could not be read: {}", failed.join(", ")));

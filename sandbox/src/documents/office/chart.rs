@@ -152,14 +152,14 @@ fn values(series: &[Series]) -> String {
     let shared =
         series.iter().all(|it| it.categories == first.categories || it.categories.is_empty());
     if shared {
-        return rows(series.iter().collect());
+        return rows(&series.iter().collect::<Vec<_>>());
     }
-    series.iter().map(|it| rows(vec![it])).collect::<Vec<_>>().join("\n")
+    series.iter().map(|it| rows(&[it])).collect::<Vec<_>>().join("\n")
 }
 
-fn rows(series: Vec<&Series>) -> String {
+fn rows(series: &[&Series]) -> String {
     let mut head = vec!["Category".to_owned()];
-    head.extend((1..).zip(&series).map(|(number, it)| {
+    head.extend((1..).zip(series).map(|(number, it)| {
         if it.name.is_empty() { format!("Series {number}") } else { it.name.clone() }
     }));
     let count = series.iter().map(|it| it.values.len().max(it.categories.len())).max().unwrap_or(0);
@@ -198,18 +198,14 @@ fn extended(root: Element<'_>) -> String {
     text
 }
 
-/// Writes the texts of a diagram (SmartArt) as a list.
+/// Writes the texts of a diagram (`SmartArt`) as a list.
 pub(in crate::documents) fn diagram(package: &mut Package<'_>, path: &str) -> Option<String> {
     let tree = package.tree(path)?;
     let mut text = String::from("**Diagram**\n");
     let mut any = false;
     for point in tree.root().descendants().filter(|it| it.name() == "dgm:pt") {
         let Some(body) = point.child("dgm:t") else { continue };
-        let line: Vec<String> = body
-            .all("a:p")
-            .map(|paragraph| rich(paragraph))
-            .filter(|line| !line.is_empty())
-            .collect();
+        let line: Vec<String> = body.all("a:p").map(rich).filter(|line| !line.is_empty()).collect();
         if !line.is_empty() {
             any = true;
             text.extend(["\n- ", &line.join(" / ")]);

@@ -14,6 +14,9 @@ pub(in crate::documents) struct Face {
 /// The most columns of a table.
 const COLUMNS: usize = 1000;
 
+/// The most cells of a table whose rows are all made as long as the longest.
+const PADDED: usize = 500_000;
+
 /// The most levels of indentation of a list.
 const LEVELS: usize = 12;
 
@@ -166,8 +169,10 @@ impl Blocks {
 
     /// Adds the blocks of another.
     pub(in crate::documents) fn extend(&mut self, other: &Blocks) {
-        self.push(&other.text);
-        self.in_list = other.in_list;
+        if !other.text.is_empty() {
+            self.push(&other.text);
+            self.in_list = other.in_list;
+        }
     }
 
     fn part(&mut self, item: bool) {
@@ -198,9 +203,10 @@ pub(in crate::documents) fn table(rows: &[Vec<String>]) -> String {
         return row.concat();
     }
     let mut text = String::new();
+    let whole = rows.len().saturating_mul(columns) <= PADDED;
     for (index, row) in rows.iter().enumerate() {
         text.push('|');
-        for column in 0..columns {
+        for column in 0..if whole || index == 0 { columns } else { row.len().min(columns) } {
             text.push(' ');
             if let Some(cell) = row.get(column) {
                 text.push_str(&fitted(cell));
@@ -215,6 +221,15 @@ pub(in crate::documents) fn table(rows: &[Vec<String>]) -> String {
         }
     }
     text
+}
+
+/// Writes a table that stands in a cell of another: a line for each row.
+pub(in crate::documents) fn inner_table(rows: &[Vec<String>]) -> String {
+    let rows = rows.iter().map(|row| {
+        let cells = row.iter().map(|cell| cell.trim()).filter(|cell| !cell.is_empty());
+        cells.collect::<Vec<_>>().join("; ").replace('\n', " ")
+    });
+    rows.filter(|row| !row.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Keeps a text within its cell.

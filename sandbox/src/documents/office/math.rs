@@ -228,6 +228,7 @@ fn properties(element: Element<'_>) -> Option<Element<'_>> {
 
 /// A script is put to a single letter or a group.
 fn base(text: &str) -> String {
+    let text = text.trim();
     if text.chars().count() <= 1 || (text.starts_with('\\') && !text.contains([' ', '{'])) {
         text.to_owned()
     } else {
@@ -254,7 +255,21 @@ fn run(element: Element<'_>) -> String {
 /// Replaces letters and signs by their names.
 fn named(text: &str) -> String {
     let mut out = String::new();
-    for letter in text.chars() {
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let word = &rest[..rest.bytes().take_while(u8::is_ascii_alphabetic).count()];
+        if FUNCTIONS.contains(&word) {
+            out.extend(["\\", word, " "]);
+            rest = &rest[word.len()..];
+            continue;
+        }
+        // The other letters of a word begin no function.
+        if word.len() > 1 {
+            out.push_str(word);
+            rest = &rest[word.len()..];
+            continue;
+        }
+        rest = &rest[letter.len_utf8()..];
         if let Some((_, name)) = NAMES.iter().find(|(sign, _)| *sign == letter) {
             out.extend(["\\", name, " "]);
             continue;
@@ -330,6 +345,7 @@ fn delimited(element: Element<'_>) -> String {
 
 /// Writes the name of a function.
 fn function(name: &str) -> String {
+    let name = name.trim();
     let letters: String = name.chars().take_while(char::is_ascii_alphabetic).collect();
     if FUNCTIONS.contains(&letters.as_str()) { format!("\\{name}") } else { name.to_owned() }
 }
@@ -342,7 +358,7 @@ fn matrix(element: Element<'_>) -> String {
     format!("\\begin{{matrix}}{}\\end{{matrix}}", rows.join(" \\\\ "))
 }
 
-/// Writes an equation in MathML, as OpenDocument keeps it: its TeX where it has it, else
+/// Writes an equation in `MathML`, as `OpenDocument` keeps it: its TeX where it has it, else
 /// the text of it.
 pub(in crate::documents) fn mathml(root: Element<'_>) -> String {
     let note = root.find("math:annotation").map(|note| note.text().trim().to_owned());

@@ -16,6 +16,11 @@ mod slides;
 mod word;
 mod xml;
 
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+
 use super::{Document, Unreadable};
 
 pub(super) use rtf::read as rich_text;
@@ -27,9 +32,9 @@ pub(super) enum Format {
     Docx,
     /// Word 6 to 2003.
     Doc,
-    /// PowerPoint 2007 and later.
+    /// `PowerPoint` 2007 and later.
     Pptx,
-    /// PowerPoint 97 to 2003.
+    /// `PowerPoint` 97 to 2003.
     Ppt,
     /// `OpenDocument` text.
     Odt,
@@ -68,9 +73,35 @@ pub(super) fn read(format: Format, bytes: Vec<u8>) -> Result<Document, Unreadabl
     }
 }
 
-/// Converts a page that a document holds.
+/// Time after which no further slide, chapter or message is begun: what was read is worth
+/// more than the worker's end.
+const TIME: Duration = Duration::from_secs(7);
+
+/// When reading began.
+pub(super) struct Begun(Instant);
+
+impl Begun {
+    pub(super) fn now() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Whether no further part is to be begun.
+    pub(super) fn is_late(&self) -> bool {
+        self.0.elapsed() > TIME
+    }
+}
+
+static EMBEDDED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\]\(<?data:[^)\s]*").ok());
+
+/// Converts a page that a document holds; pictures whose bytes stand in it are only named.
 pub(super) fn page(html: &str) -> String {
-    crate::html::to_markdown(html).unwrap_or_else(|| crate::html::without_tags(html))
+    let text = crate::html::to_markdown(html).unwrap_or_else(|| crate::html::without_tags(html));
+    match EMBEDDED.as_ref() {
+        Some(embedded) if text.contains("data:") => {
+            embedded.replace_all(&text, "](embedded").into_owned()
+        }
+        _ => text,
+    }
 }
 
 #[cfg(test)]

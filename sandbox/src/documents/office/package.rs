@@ -14,11 +14,16 @@ use crate::documents::Unreadable;
 /// The most bytes of a part that is parsed.
 const PART: u64 = 96 << 20;
 
+/// The most bytes of all parts that are read; each is read once, as a rule.
+const ALL: u64 = 384 << 20;
+
 /// A package of XML parts.
 pub(in crate::documents) struct Package<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// Places of the members by their names in lower case.
     members: HashMap<String, usize>,
+    /// How many bytes may still be unpacked.
+    left: u64,
     kind: &'static str,
 }
 
@@ -38,7 +43,7 @@ impl<'a> Package<'a> {
                 Some((name.trim_start_matches('/').to_owned(), index))
             })
             .collect();
-        Ok(Self { archive, members, kind })
+        Ok(Self { archive, members, left: ALL, kind })
     }
 
     /// Whether there is such a part.
@@ -52,7 +57,8 @@ impl<'a> Package<'a> {
         let mut bytes = Vec::new();
         let member = self.archive.by_index(index).ok()?;
         // What a damaged member yields before it breaks off is worth reading.
-        let _ = member.take(PART).read_to_end(&mut bytes);
+        let _ = member.take(PART.min(self.left)).read_to_end(&mut bytes);
+        self.left = self.left.saturating_sub(bytes.len() as u64);
         (!bytes.is_empty()).then_some(bytes)
     }
 
@@ -75,21 +81,21 @@ impl<'a> Package<'a> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let slash = if folder.is_empty() { "" } else { "/" };
         let tree = self.tree(&format!("{folder}{slash}_rels/{name}.rels"));
-        let mut list = Vec::new();
+        let mut relations = Relations::default();
         for relation in tree.iter().flat_map(|tree| tree.root().children()) {
             let (Some(id), Some(target)) = (relation.attr("Id"), relation.attr("Target")) else {
                 continue;
             };
             let external = relation.attr("TargetMode") == Some("External");
             let kind = relation.attr("Type").unwrap_or_default();
-            list.push(Relation {
-                id: id.to_owned(),
+            relations.index.entry(id.to_owned()).or_insert(relations.list.len());
+            relations.list.push(Relation {
                 kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
                 target: if external { target.to_owned() } else { resolve(folder, target) },
                 external,
             });
         }
-        Relations(list)
+        relations
     }
 
     /// Returns the path of the main part.
@@ -102,7 +108,6 @@ impl<'a> Package<'a> {
 
 /// A reference of a part.
 pub(in crate::documents) struct Relation {
-    id: String,
     /// The last part of its type, such as `hyperlink`.
     pub(in crate::documents) kind: String,
     /// A path in the package, or an address.
@@ -113,17 +118,21 @@ pub(in crate::documents) struct Relation {
 
 /// The references of a part.
 #[derive(Default)]
-pub(in crate::documents) struct Relations(Vec<Relation>);
+pub(in crate::documents) struct Relations {
+    list: Vec<Relation>,
+    /// Places in the list by the ids.
+    index: HashMap<String, usize>,
+}
 
 impl Relations {
     /// Returns a reference by its id.
     pub(in crate::documents) fn get(&self, id: &str) -> Option<&Relation> {
-        self.0.iter().find(|relation| relation.id == id)
+        self.list.get(*self.index.get(id)?)
     }
 
     /// Returns the references of a kind.
     pub(in crate::documents) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Relation> {
-        self.0.iter().filter(move |relation| relation.kind == kind)
+        self.list.iter().filter(move |relation| relation.kind == kind)
     }
 
     /// Returns the path of the first part of a kind.

@@ -18,6 +18,9 @@ const KIND: &str = "OpenDocument file";
 /// The most bytes of text.
 const TEXT: usize = crate::documents::TEXT_LIMIT;
 
+/// The most cells that are added for those that stand for several.
+const SPARE: usize = 100_000;
+
 /// What was met and is told in the notes.
 #[derive(Debug, Default)]
 struct Seen {
@@ -38,6 +41,10 @@ struct Reader<'a, 'b> {
     headings: [u32; 10],
     /// How far lists were counted, by their style and level.
     lists: std::collections::HashMap<(String, usize), u32>,
+    /// How many cells of tables are open.
+    cells: usize,
+    /// How many cells may still be added for those that stand for several.
+    spare: usize,
     /// What stands below the paragraph at hand.
     after: Vec<String>,
     seen: Seen,
@@ -65,6 +72,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         counts: [0; 3],
         headings: [0; 10],
         lists: std::collections::HashMap::new(),
+        cells: 0,
+        spare: SPARE,
         after: Vec::new(),
         seen: Seen::default(),
     };
@@ -72,7 +81,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
     let mut notes = Vec::new();
     let kind = if let Some(show) = show {
         let count = reader.slides(show, &mut blocks);
-        notes.push(format!("{count} slides"));
+        notes.push(format!("slides: {count}"));
         "OpenDocument presentation"
     } else {
         reader.blocks(text.unwrap_or(content.root()), &mut blocks);
@@ -101,10 +110,10 @@ impl Seen {
                 .push("tracked changes are shown as accepted; deleted text is left out".to_owned());
         }
         if self.hidden > 0 {
-            notes.push(format!("{} hidden parts are left out", self.hidden));
+            notes.push(format!("hidden parts left out: {}", self.hidden));
         }
         if self.pictures > 0 {
-            notes.push(format!("{} pictures are named, not shown", self.pictures));
+            notes.push(format!("pictures, named and not shown: {}", self.pictures));
         }
         notes
     }

@@ -11,7 +11,7 @@ const CHAIN: usize = 20;
 
 /// The styles by their names.
 pub(super) struct Styles<'a> {
-    styles: HashMap<&'a str, Element<'a>>,
+    named: HashMap<&'a str, Element<'a>>,
     lists: HashMap<&'a str, Element<'a>>,
     outline: Option<Element<'a>>,
 }
@@ -60,7 +60,7 @@ fn formatted(count: u32, format: &str) -> String {
 impl<'a> Styles<'a> {
     /// Reads the styles of several parts; later ones win.
     pub(super) fn read(trees: impl Iterator<Item = &'a Tree>) -> Self {
-        let mut styles = Self { styles: HashMap::new(), lists: HashMap::new(), outline: None };
+        let mut styles = Self { named: HashMap::new(), lists: HashMap::new(), outline: None };
         let groups = trees
             .flat_map(|tree| tree.root().children())
             .filter(|group| matches!(group.name(), "office:styles" | "office:automatic-styles"));
@@ -68,7 +68,7 @@ impl<'a> Styles<'a> {
             let name = style.attr("style:name");
             match (style.name(), name) {
                 ("style:style", Some(name)) => {
-                    styles.styles.insert(name, style);
+                    styles.named.insert(name, style);
                 }
                 ("text:list-style", Some(name)) => {
                     styles.lists.insert(name, style);
@@ -81,12 +81,12 @@ impl<'a> Styles<'a> {
     }
 
     fn chain(&self, name: &str) -> impl Iterator<Item = Element<'a>> {
-        let mut next = self.styles.get(name).copied();
+        let mut next = self.named.get(name).copied();
         std::iter::from_fn(move || {
             let style = next?;
             next = style
                 .attr("style:parent-style-name")
-                .and_then(|name| self.styles.get(name).copied());
+                .and_then(|name| self.named.get(name).copied());
             Some(style)
         })
         .take(CHAIN)

@@ -1,7 +1,7 @@
 //! Paragraphs, lists, tables and shapes of an `OpenDocument` file.
 
 use super::Reader;
-use crate::documents::office::marks::{Blocks, Face, Inline, picture, table};
+use crate::documents::office::marks::{Blocks, Face, Inline, inner_table, picture, table};
 use crate::documents::office::math;
 use crate::documents::office::package::base;
 use crate::documents::office::xml::{Element, Piece};
@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
                 "table:table" => self.table(child, blocks),
                 "text:tracked-changes" => self.seen.changes = true,
                 "text:section" if child.attr("text:display") == Some("none") => {
-                    self.seen.hidden += 1
+                    self.seen.hidden += 1;
                 }
                 "text:section"
                 | "text:index-body"
@@ -138,8 +138,8 @@ impl Reader<'_, '_> {
             return "-".to_owned();
         }
         let start = start.and_then(|it| it.parse().ok());
-        let last = self.lists.get(&(list.to_owned(), level)).copied();
-        let count = start.unwrap_or_else(|| last.map_or(style.start, |it| it.saturating_add(1)));
+        let before = self.lists.get(&(list.to_owned(), level)).copied();
+        let count = start.unwrap_or_else(|| before.map_or(style.start, |it| it.saturating_add(1)));
         self.lists.insert((list.to_owned(), level), count);
         let outer =
             (0..=level).map(|at| self.lists.get(&(list.to_owned(), at)).copied().unwrap_or(1));
@@ -149,39 +149,19 @@ impl Reader<'_, '_> {
     fn table(&mut self, element: Element<'_>, blocks: &mut Blocks) {
         let mut rows = Vec::new();
         self.rows(element, &mut rows);
-        blocks.push(&table(&rows));
+        blocks.push(&if self.cells > 0 { inner_table(&rows) } else { table(&rows) });
     }
 
     fn rows(&mut self, parent: Element<'_>, rows: &mut Vec<Vec<String>>) {
         for child in parent.children() {
             match child.name() {
                 "table:table-row" => {
-                    let mut row = Vec::new();
-                    for cell in child.children() {
-                        let text = match cell.name() {
-                            "table:table-cell" => {
-                                let mut inner = Blocks::default();
-                                self.blocks(cell, &mut inner);
-                                inner.finish()
-                            }
-                            "table:covered-table-cell" => String::new(),
-                            _ => continue,
-                        };
-                        // Long texts are not multiplied.
-                        let short = text.len() <= REPEATED;
-                        let times =
-                            if short { repeated(cell, "table:number-columns-repeated") } else { 1 };
-                        row.extend(std::iter::repeat_n(text, times));
-                    }
-                    while row.last().is_some_and(String::is_empty) && row.len() > REPEATED {
-                        row.pop();
-                    }
+                    let row = self.row(child);
                     let size: usize = row.iter().map(String::len).sum();
-                    let times = if (1..=REPEATED).contains(&size) {
-                        repeated(child, "table:number-rows-repeated")
-                    } else {
-                        1
-                    };
+                    let often = (1..=REPEATED).contains(&size);
+                    let times =
+                        if often { repeated(child, "table:number-rows-repeated") } else { 1 };
+                    let times = self.spared(times, row.len());
                     rows.extend(std::iter::repeat_n(row, times));
                 }
                 "table:table-header-rows" | "table:table-rows" | "table:table-row-group" => {
@@ -190,6 +170,36 @@ impl Reader<'_, '_> {
                 _ => {}
             }
         }
+    }
+
+    fn row(&mut self, element: Element<'_>) -> Vec<String> {
+        let mut row = Vec::new();
+        for cell in element.children() {
+            let text = match cell.name() {
+                "table:table-cell" => {
+                    let mut inner = Blocks::default();
+                    self.cells += 1;
+                    self.blocks(cell, &mut inner);
+                    self.cells -= 1;
+                    inner.finish()
+                }
+                "table:covered-table-cell" => String::new(),
+                _ => continue,
+            };
+            // Long texts are not multiplied.
+            let short = text.len() <= REPEATED;
+            let times = if short { repeated(cell, "table:number-columns-repeated") } else { 1 };
+            let times = self.spared(times, 1);
+            row.extend(std::iter::repeat_n(text, times));
+        }
+        row
+    }
+
+    /// Bounds how often so many cells are repeated, by what may still be added.
+    fn spared(&mut self, times: usize, cells: usize) -> usize {
+        let more = (times - 1).min(self.spare / cells.max(1));
+        self.spare -= more * cells;
+        more + 1
     }
 
     /// Reads the runs of a paragraph.
@@ -317,8 +327,10 @@ impl Reader<'_, '_> {
         let mut object = false;
         for child in frame.children() {
             match child.name() {
-                // A picture beside an object is what it looks like.
-                "draw:image" if !object && mark.is_none() => {
+                // A picture beside an object or a table is what it looks like.
+                "draw:image"
+                    if !object && frame.child("table:table").is_none() && mark.is_none() =>
+                {
                     self.seen.pictures += 1;
                     let name = child.attr("xlink:href").map_or("", base);
                     mark = Some(picture(&alt, name));

@@ -7,6 +7,9 @@ use crate::documents::office::marks::{Blocks, Face, Inline};
 /// The most cells of a row.
 const CELLS: usize = 1000;
 
+/// The most cells of a table that are put into common columns.
+const PLACED: usize = 200_000;
+
 /// How the paragraph at hand is set.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Setting {
@@ -27,8 +30,10 @@ pub(super) struct Flow {
     pub(super) inline: Inline,
     /// The label of a list's item.
     pub(super) label: Option<String>,
-    rows: Vec<Vec<String>>,
+    /// Rows, with the right edges of their cells in twips.
+    rows: Vec<(Vec<i32>, Vec<String>)>,
     row: Vec<String>,
+    edges: Vec<i32>,
     cell: Blocks,
     /// How many paragraphs have ended.
     pub(super) ended: usize,
@@ -70,17 +75,29 @@ impl Flow {
         }
     }
 
+    /// Begins the definition of a row.
+    pub(super) fn begin_row(&mut self) {
+        self.edges.clear();
+    }
+
+    /// Takes the right edge of the next cell.
+    pub(super) fn edge(&mut self, edge: i32) {
+        if self.edges.len() < CELLS {
+            self.edges.push(edge);
+        }
+    }
+
     /// Ends a row.
     pub(super) fn row(&mut self) {
         if !self.row.is_empty() {
-            self.rows.push(std::mem::take(&mut self.row));
+            self.rows.push((self.edges.clone(), std::mem::take(&mut self.row)));
         }
     }
 
     fn end_table(&mut self) {
         self.row();
         if !self.rows.is_empty() {
-            self.blocks.table(&std::mem::take(&mut self.rows));
+            self.blocks.table(&placed(std::mem::take(&mut self.rows)));
         }
         let rest = std::mem::take(&mut self.cell);
         self.blocks.extend(&rest);
@@ -103,6 +120,29 @@ impl Flow {
         self.end_table();
         self.blocks.finish()
     }
+}
+
+/// Puts the cells of all rows into common columns, which their edges tell: a cell that is
+/// merged with others stands in the first of their columns.
+fn placed(rows: Vec<(Vec<i32>, Vec<String>)>) -> Vec<Vec<String>> {
+    let mut all: Vec<i32> = rows.iter().flat_map(|(edges, _)| edges.iter().copied()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let fits = |edges: &[i32], cells: &[String]| edges.len() == cells.len() && edges.is_sorted();
+    let wide = all.len().saturating_mul(rows.len()) > PLACED;
+    if wide || !rows.iter().all(|(edges, cells)| fits(edges, cells)) {
+        return rows.into_iter().map(|(_, cells)| cells).collect();
+    }
+    let place = |(edges, cells): (Vec<i32>, Vec<String>)| {
+        let mut row = Vec::new();
+        for (edge, cell) in edges.iter().zip(cells) {
+            row.push(cell);
+            let columns = all.partition_point(|it| it <= edge);
+            row.resize(columns.max(row.len()), String::new());
+        }
+        row
+    };
+    rows.into_iter().map(place).collect()
 }
 
 /// Returns the label of an item: a bullet, whatever it looks like, or a number.

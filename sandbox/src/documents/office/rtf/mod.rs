@@ -440,12 +440,12 @@ impl Reader {
             notes.push("the document holds no text".to_owned());
         }
         let counts = [
-            (self.pictures, "pictures are not shown"),
-            (self.deleted, "runs of deleted text are left out"),
-            (self.hidden, "runs of hidden text are left out"),
+            (self.pictures, "pictures, not shown"),
+            (self.deleted, "runs of deleted text left out"),
+            (self.hidden, "runs of hidden text left out"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
-        notes.extend(counts.map(|(count, what)| format!("{count} {what}")));
+        notes.extend(counts.map(|(count, what)| format!("{what}: {count}")));
         Document { kind: KIND.into(), text, notes }
     }
 }

@@ -127,6 +127,11 @@ impl Reader {
             "pard" => {
                 state.setting = Setting::default();
             }
+            "trowd" | "cellx" => {
+                if let Some(flow) = self.flows.last_mut() {
+                    if name == "trowd" { flow.begin_row() } else { flow.edge(number.unwrap_or(0)) }
+                }
+            }
             "intbl" => state.setting.in_table = on,
             "s" => state.setting.style = number,
             "outlinelevel" => state.setting.outline = number,
@@ -149,7 +154,7 @@ impl Reader {
         }
         match (self.state.target, name) {
             (Target::Text | Target::Result | Target::Note(_), "par" | "sect" | "page") => {
-                self.end_paragraph()
+                self.end_paragraph();
             }
             (Target::Text | Target::Result | Target::Note(_), "cell") => {
                 if let Some(flow) = self.flows.last_mut() {

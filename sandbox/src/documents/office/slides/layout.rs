@@ -1,6 +1,6 @@
 //! What a slide takes from its layout and master: places of shapes, and bullets.
 
-use crate::documents::office::package::{Package, Relations};
+use crate::documents::office::package::Package;
 use crate::documents::office::xml::{Element, Tree};
 
 /// Levels of a text.
@@ -36,16 +36,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Reads the layout of a slide and its master.
-    pub(super) fn read(package: &mut Package<'_>, slide: &Relations) -> Self {
+    /// Reads a layout and its master.
+    pub(super) fn read(package: &mut Package<'_>, path: &str) -> Self {
         let mut layout = Self::default();
-        let Some(path) = slide.first("slideLayout").map(str::to_owned) else {
-            return layout;
-        };
-        if let Some(tree) = package.tree(&path) {
+        if let Some(tree) = package.tree(path) {
             layout.add(&tree);
         }
-        let relations = package.relations(&path);
+        let relations = package.relations(path);
         if let Some(tree) = relations.first("slideMaster").and_then(|path| package.tree(path)) {
             layout.add(&tree);
             if let Some(body) = tree.root().path("p:txStyles/p:bodyStyle") {

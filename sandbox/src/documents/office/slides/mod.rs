@@ -7,6 +7,10 @@
 mod layout;
 mod shapes;
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Begun;
 use super::marks::{Blocks, quoted};
 use super::package::{Package, Relations};
 use super::xml::{Element, Tree};
@@ -42,18 +46,20 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
     let mut deck = Deck {
         package: &mut package,
         authors,
+        layouts: HashMap::new(),
         height: height.unwrap_or(6_858_000),
         seen: Seen::default(),
     };
     let mut blocks = Blocks::default();
+    let begun = Begun::now();
     for (index, path) in paths.iter().enumerate() {
-        if blocks.len() > TEXT {
+        if blocks.len() > TEXT || begun.is_late() {
             deck.seen.left_out = paths.len() - index;
             break;
         }
         deck.slide(index + 1, path.as_deref(), &mut blocks);
     }
-    let mut notes = vec![format!("{} slides", paths.len())];
+    let mut notes = vec![format!("slides: {}", paths.len())];
     notes.extend(deck.seen.notes());
     if paths.is_empty() {
         notes.push("the presentation holds no slides".to_owned());
@@ -83,11 +89,11 @@ impl Seen {
             notes.push(format!("slides that could not be read: {}", listed(&self.failed)));
         }
         if self.pictures > 0 {
-            notes.push(format!("{} pictures are named, not shown", self.pictures));
+            notes.push(format!("pictures, named and not shown: {}", self.pictures));
         }
         if self.left_out > 0 {
             notes.push(format!(
-                "{} slides at the end are left out; the text is too long",
+                "slides at the end left out, as reading them would take too long: {}",
                 self.left_out
             ));
         }
@@ -100,6 +106,8 @@ struct Deck<'a, 'b> {
     package: &'b mut Package<'a>,
     /// Names of those who comment, by their ids.
     authors: Vec<(String, String)>,
+    /// The layouts that were met, by their paths.
+    layouts: HashMap<String, Rc<Layout>>,
     /// Height of a slide, in EMU.
     height: i64,
     seen: Seen,
@@ -119,7 +127,15 @@ impl Deck<'_, '_> {
         if hidden {
             self.seen.hidden.push(number);
         }
-        let layout = Layout::read(self.package, &relations);
+        let layout = relations.first("slideLayout").map(|path| {
+            let known = self.layouts.get(path).cloned();
+            known.unwrap_or_else(|| {
+                let layout = Rc::new(Layout::read(self.package, path));
+                self.layouts.insert(path.to_owned(), Rc::clone(&layout));
+                layout
+            })
+        });
+        let layout = layout.unwrap_or_default();
         let mut shapes = Shapes::new(self.package, &relations, &layout, self.height);
         let content = root.path("p:cSld/p:spTree").map(|it| shapes.read(it)).unwrap_or_default();
         self.seen.pictures += content.pictures;

@@ -2,9 +2,12 @@
 
 use super::numbering::Label;
 use super::{Collection, Reader};
-use crate::documents::office::marks::{Blocks, Inline, table};
+use crate::documents::office::marks::{Blocks, Inline, inner_table, table};
 use crate::documents::office::xml::Element;
 use crate::documents::office::{math, page};
+
+/// The most comments that are on the same text.
+const OPEN: usize = 20;
 
 /// The most columns that a cell spans.
 const SPAN: usize = 200;
@@ -151,7 +154,7 @@ impl Reader<'_, '_> {
     fn table(&mut self, element: Element<'_>, blocks: &mut Blocks) {
         let mut rows = Vec::new();
         self.rows(element, &mut rows);
-        blocks.push(&table(&rows));
+        blocks.push(&if self.cells > 0 { inner_table(&rows) } else { table(&rows) });
     }
 
     fn rows(&mut self, parent: Element<'_>, rows: &mut Vec<Vec<String>>) {
@@ -164,7 +167,9 @@ impl Reader<'_, '_> {
                         continue;
                     }
                     let skipped = properties.and_then(|it| it.value("w:gridBefore"));
-                    let skipped = skipped.and_then(|it| it.parse().ok()).unwrap_or(0).min(SPAN);
+                    let skipped = skipped.and_then(|it| it.parse().ok()).unwrap_or(0);
+                    let skipped = skipped.min(SPAN).min(self.spare);
+                    self.spare -= skipped;
                     let mut row = vec![String::new(); skipped];
                     self.cells(child, &mut row);
                     rows.push(row);
@@ -190,12 +195,16 @@ impl Reader<'_, '_> {
                     let mut cell = Blocks::default();
                     // The text of merged cells stands in the first of them.
                     if !goes_on("w:vMerge") && !goes_on("w:hMerge") {
+                        self.cells += 1;
                         self.blocks(child, &mut cell);
+                        self.cells -= 1;
                     }
                     row.push(cell.finish());
                     let span = properties.and_then(|it| it.value("w:gridSpan"));
                     let span = span.and_then(|it| it.parse().ok()).unwrap_or(1).clamp(1, SPAN);
-                    row.extend((1..span).map(|_| String::new()));
+                    let empty = (span - 1).min(self.spare);
+                    self.spare -= empty;
+                    row.extend(std::iter::repeat_n(String::new(), empty));
                 }
                 "w:sdt" | "w:sdtContent" | "w:ins" | "w:customXml" => self.cells(child, row),
                 _ => {}
@@ -206,8 +215,11 @@ impl Reader<'_, '_> {
     /// Begins or ends the text that a comment is on.
     pub(super) fn comment_range(&mut self, range: Element<'_>) {
         let Some(id) = range.attr("w:id") else { return };
-        let begins = range.name() == "w:commentRangeStart";
-        self.commented.entry(id.to_owned()).or_default().1 = begins;
+        if range.name() == "w:commentRangeEnd" {
+            self.open.retain(|open| open != id);
+        } else if self.open.len() < OPEN {
+            self.open.push(id.to_owned());
+        }
     }
 
     /// Marks a comment.

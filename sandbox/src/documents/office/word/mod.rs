@@ -23,6 +23,9 @@ pub(in crate::documents) use numbering::number;
 /// What the kind is called.
 const KIND: &str = "Word document";
 
+/// The most empty cells that are added for merged ones.
+const SPARE: usize = 200_000;
+
 /// The parts that a document's text refers to.
 struct Parts {
     footnotes: Option<(Tree, Relations)>,
@@ -56,8 +59,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         fields: Vec::new(),
         noted: Vec::new(),
         commented: HashMap::new(),
+        open: Vec::new(),
         margins: BTreeSet::new(),
         carried: None,
+        cells: 0,
+        spare: SPARE,
         after: Vec::new(),
         seen: Seen::default(),
     };
@@ -93,18 +99,18 @@ impl Seen {
         let mut notes = Vec::new();
         if self.deleted + self.inserted > 0 {
             notes.push(format!(
-                "tracked changes are shown as accepted: {} insertions, {} deletions left out",
+                "tracked changes are shown as accepted (insertions: {}, deletions left out: {})",
                 self.inserted, self.deleted
             ));
         }
         let counts = [
             (self.comments, "comments, at the end as `[^c1]` and so on"),
-            (self.hidden, "runs of hidden text are left out"),
-            (self.pictures, "pictures are named, not shown"),
-            (self.objects, "embedded objects are named, not shown"),
+            (self.hidden, "runs of hidden text left out"),
+            (self.pictures, "pictures, named and not shown"),
+            (self.objects, "embedded objects, named and not shown"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
-        notes.extend(counts.map(|(count, what)| format!("{count} {what}")));
+        notes.extend(counts.map(|(count, what)| format!("{what}: {count}")));
         notes
     }
 }
@@ -146,12 +152,18 @@ struct Reader<'a, 'b> {
     fields: Vec<Field>,
     /// Notes that were referred to, in that order.
     noted: Vec<(Collection, String)>,
-    /// The text that a comment is on, by its id; whether it is still open.
-    commented: HashMap<String, (String, bool)>,
+    /// The text that a comment is on, by its id.
+    commented: HashMap<String, String>,
+    /// Comments whose text goes on.
+    open: Vec<String>,
     /// Parts of headers and footers.
     margins: BTreeSet<(bool, String)>,
     /// What a paragraph without an end carries into the next.
     carried: Option<super::marks::Inline>,
+    /// How many cells of tables are open.
+    cells: usize,
+    /// How many empty cells may still be added for those that are merged.
+    spare: usize,
     /// What stands below the paragraph at hand: text boxes, charts.
     after: Vec<String>,
     seen: Seen,
@@ -204,7 +216,7 @@ impl Reader<'_, '_> {
         if let Some(date) = comment.attr("w:date").and_then(|date| date.get(..10)) {
             head.extend([", ", date]);
         }
-        if let Some((on, _)) = self.commented.get(id).filter(|(on, _)| !on.trim().is_empty()) {
+        if let Some(on) = self.commented.get(id).filter(|on| !on.trim().is_empty()) {
             head.extend([", on “", on.trim(), "”"]);
         }
         head + ": "
@@ -222,8 +234,11 @@ impl Reader<'_, '_> {
             fields: Vec::new(),
             noted: std::mem::take(&mut self.noted),
             commented: HashMap::new(),
+            open: Vec::new(),
             margins: BTreeSet::new(),
             carried: None,
+            cells: 0,
+            spare: self.spare,
             after: Vec::new(),
             seen: std::mem::take(&mut self.seen),
         };

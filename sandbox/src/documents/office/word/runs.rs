@@ -119,8 +119,9 @@ impl Reader<'_, '_> {
         if self.fields.iter().any(|field| !field.in_result) {
             return;
         }
-        for (on, open) in self.commented.values_mut() {
-            if *open && on.len() < QUOTED {
+        for id in &self.open {
+            let on = self.commented.entry(id.clone()).or_default();
+            if on.len() < QUOTED {
                 on.push_str(text);
             }
         }
