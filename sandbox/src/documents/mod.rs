@@ -57,7 +57,7 @@ pub(crate) fn document(
     page: usize,
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
-    let mut document = read(name, media_type, bytes, &mut Reading { page, ..Reading::default() })?;
+    let mut document = read(name, media_type, bytes, &mut Reading::from(page))?;
     bound(&mut document);
     Ok(document)
 }

@@ -20,14 +20,12 @@ pub(super) struct Reading {
     pub allowance: Allowance,
 }
 
-impl Default for Reading {
-    fn default() -> Self {
-        let deadline = Instant::now() + TIME;
-        Self { deadline, page: 1, depth: 0, allowance: Allowance::default() }
-    }
-}
-
 impl Reading {
+    /// Begins a job whose document is read from this page on, if it has pages.
+    pub(super) fn from(page: usize) -> Self {
+        Self { deadline: Instant::now() + TIME, page, depth: 0, allowance: Allowance::default() }
+    }
+
     /// Whether nothing further should be begun.
     pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
