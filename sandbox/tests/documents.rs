@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wildgym_sandbox::documents::Document;
+use wildgym_sandbox::documents::{Area, Document, Part};
 use wildgym_sandbox::worker::{Limits, WorkerError, Workers};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -248,9 +248,34 @@ async fn xml_that_expands_or_reaches_out() {
         ("laughs.xml", format!("{laughs}<x>&l11;</x>").into(), "&l11;"),
         ("deep.docx", docx(&body("x").replace("<w:p>", &format!("{deep}<w:p>")), &[]), ""),
         ("strings.xlsx", xlsx(&sheet(""), &strings, &[]), ""),
-        ("cells.xlsx", xlsx(&sheet(&cells), NO_STRINGS, &[]), "holds too much"),
+        ("cells.xlsx", xlsx(&sheet(&cells), NO_STRINGS, &[]), "59879 rows are left out"),
     ];
     all_contained(cases).await;
+}
+
+/// More rows than a worker could hold as text, and a part of them.
+#[tokio::test]
+async fn a_million_rows_are_summed_up_and_read_in_parts() {
+    let rows: String = (1..=1_000_000)
+        .map(|row| format!("<row><c><v>{row}</v></c><c t=\"str\"><v>k{}</v></c></row>", row % 9))
+        .collect();
+    let book = xlsx(&sheet(&rows), NO_STRINGS, &[]);
+    let workers = workers();
+    let whole = workers.workbook("m.xlsx", book.clone(), Part::default()).await.unwrap();
+    let text = whole.to_markdown();
+    for want in [
+        "A1:B1000000, 1000000 rows × 2 columns",
+        "| A |  | number | 1000000 | 0 | more than 20000 | 1 | 1000000 | 500000.5 |",
+        "| 1000000 | 1000000 | k1 |",
+    ] {
+        assert!(text.contains(want), "{want:?} is missing in {text}");
+    }
+    let part = Part { sheet: None, area: Area::parse("A700000:B700001") };
+    let text = workers.workbook("m.xlsx", book.clone(), part).await.unwrap().to_markdown();
+    assert!(text.contains("| 700000 | 700000 | k7 |\n| 700001 | 700001 | k8 |"), "{text}");
+    let part = Part { sheet: Some("T".into()), area: None };
+    let error = workers.workbook("m.xlsx", book, part).await.unwrap_err().to_string();
+    assert_eq!(error, "cannot read `m.xlsx`: it has no sheet `T`; its sheets are `S`");
 }
 
 #[tokio::test]

@@ -122,7 +122,7 @@ pub(crate) fn name_of(response: &Response) -> String {
 }
 
 /// Whether a place is meant as a URL of the network.
-fn is_remote(place: &str) -> bool {
+pub(crate) fn is_remote(place: &str) -> bool {
     let place = place.trim_start();
     place.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.eq_ignore_ascii_case("file")

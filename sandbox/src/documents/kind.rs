@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use super::archive::Archive;
 use super::packed::Packing;
 use super::workbook::Format;
-use super::{Unreadable, reason};
+use super::{Unreadable, mail, office, reason};
 use crate::encoding;
 
 /// The kinds that have a reader each.
@@ -13,8 +13,10 @@ use crate::encoding;
 pub(super) enum Kind {
     /// Portable Document Format.
     Pdf,
-    /// Word 2007 and later.
-    Word,
+    /// A document of an office program, or a book.
+    Office(office::Format),
+    /// Messages.
+    Mail(mail::Format),
     /// A workbook.
     Book(Format),
     /// An archive of files.
@@ -28,7 +30,8 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pdf => "a PDF",
-            Self::Word => "a Word document",
+            Self::Office(format) => format.name(),
+            Self::Mail(format) => format.name(),
             Self::Book(_) => "a workbook",
             Self::Packed(_) => "an archive",
             Self::Text => "a text",
@@ -58,7 +61,6 @@ const FOREIGN: &[(&[u8], &str)] = &[
     (b"\0asm", "a WebAssembly module"),
     (b"SQLite format 3\0", "an SQLite database; query it with `execute_code` (module `sqlite3`)"),
     (b"PAR1", "a Parquet file"),
-    (b"{\\rtf", "an RTF document, which is not supported; ask for docx, pdf or text"),
     (b"%!PS", "a PostScript document, which is not supported"),
     (b"\x1a\x45\xdf\xa3", VIDEO),
 ];
@@ -88,6 +90,12 @@ pub(super) fn detect(
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return compound(bytes);
     }
+    if bytes.starts_with(b"{\\rtf") {
+        return Ok(Kind::Office(office::Format::Rtf));
+    }
+    if let Some(format) = mail::detect(name, media_type, bytes) {
+        return Ok(Kind::Mail(format));
+    }
     if let Some(what) = foreign(bytes) {
         return Err(Unreadable::Unsupported(what.to_owned()));
     }
@@ -110,9 +118,10 @@ pub(super) fn detect(
 
 /// Suffixes of what is read.
 const READ: &[&str] = &[
-    "pdf", "docx", "xlsx", "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md",
-    "ipynb", "xml", "rss", "svg", "yaml", "yml", "toml", "log", "srt", "vtt", "zip", "tar", "gz",
-    "tgz", "bz2", "xz", "7z",
+    "pdf", "docx", "doc", "pptx", "ppt", "odt", "odp", "rtf", "epub", "eml", "mbox", "msg", "xlsx",
+    "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md", "ipynb", "xml", "rss",
+    "svg", "yaml", "yml", "toml", "log", "srt", "vtt", "zip", "tar", "gz", "tgz", "bz2", "xz",
+    "7z",
 ];
 
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
@@ -155,21 +164,35 @@ fn container(bytes: &[u8]) -> Result<Kind, Unreadable> {
     } else if holds("spreadsheetml", "xl/workbook.xml") {
         Kind::Book(Format::Xlsx)
     } else if holds("wordprocessingml", "word/document.xml") {
-        Kind::Word
+        Kind::Office(office::Format::Docx)
+    } else if holds("presentationml", "ppt/presentation.xml") {
+        Kind::Office(office::Format::Pptx)
+    } else if media_type.contains("epub") || archive.has("META-INF/container.xml") {
+        Kind::Office(office::Format::Epub)
+    } else if media_type.contains("opendocument.text") {
+        Kind::Office(office::Format::Odt)
+    } else if media_type.contains("opendocument.presentation") {
+        Kind::Office(office::Format::Odp)
     } else {
-        let what = if holds("presentationml", "ppt/presentation.xml") {
-            "a PowerPoint presentation, which is not supported"
-        } else if media_type.contains("epub") {
-            "an EPUB book, which is not supported; its pages are HTML, unpack it with \
-             `execute_code` (module `zipfile`)"
-        } else if media_type.contains("opendocument") {
-            "an OpenDocument file other than a spreadsheet, which is not supported"
+        let what = if media_type.contains("opendocument") {
+            "an OpenDocument file other than a text, a spreadsheet or a presentation"
         } else {
             return Ok(Kind::Packed(Packing::Zip));
         };
         return Err(Unreadable::Unsupported(what.to_owned()));
     };
-    archive.check()?;
+    archive.check(match kind {
+        Kind::Book(Format::Xlsx) => {
+            |name| name.contains("worksheets/") || name.ends_with("sharedstrings.xml")
+        }
+        Kind::Book(Format::Ods) => |name| name == "content.xml",
+        Kind::Book(Format::Xls | Format::Xlsb)
+        | Kind::Pdf
+        | Kind::Office(_)
+        | Kind::Mail(_)
+        | Kind::Packed(_)
+        | Kind::Text => |_| false,
+    })?;
     Ok(kind)
 }
 
@@ -187,22 +210,21 @@ fn compound(bytes: &[u8]) -> Result<Kind, Unreadable> {
     if has("EncryptedPackage") {
         return Err(Unreadable::Encrypted("Office document"));
     }
-    if has("Workbook") || has("Book") {
-        return Ok(Kind::Book(Format::Xls));
-    }
-    let what = if has("WordDocument") {
-        "a Word 97-2003 document (.doc), which is not supported; ask for docx or pdf"
+    // What a message has attached may be a workbook.
+    if has("__properties_version1.0") {
+        Ok(Kind::Mail(mail::Format::Outlook))
+    } else if has("Workbook") || has("Book") {
+        Ok(Kind::Book(Format::Xls))
     } else if has("PowerPoint Document") {
-        "a PowerPoint 97-2003 presentation, which is not supported"
-    } else if has("__properties_version1.0") {
-        "an Outlook message, which is not supported"
+        Ok(Kind::Office(office::Format::Ppt))
+    } else if has("WordDocument") {
+        Ok(Kind::Office(office::Format::Doc))
     } else {
-        return Err(reason::Unreadable::Damaged {
+        Err(reason::Unreadable::Damaged {
             kind: "compound file",
-            reason: "it holds no workbook".into(),
-        });
-    };
-    Err(Unreadable::Unsupported(what.to_owned()))
+            reason: "it holds no workbook, document or message".into(),
+        })
+    }
 }
 
 /// Returns the suffix of a name, in lower case, without the dot.
@@ -217,7 +239,14 @@ pub(super) fn mismatch(name: &str, kind: &str) -> Option<String> {
     let suffix = suffix(name)?;
     let fits: &[&str] = match suffix.as_str() {
         "pdf" => &["PDF"],
-        "docx" => &["Word"],
+        "docx" | "doc" => &["Word"],
+        "pptx" | "ppt" => &["PowerPoint"],
+        "odt" | "odp" => &["OpenDocument"],
+        "rtf" => &["RTF"],
+        "epub" => &["EPUB"],
+        "eml" => &["Email"],
+        "mbox" => &["Mailbox"],
+        "msg" => &["Outlook"],
         "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => &["Excel", "OpenDocument"],
         "csv" | "tsv" => &["CSV", "TSV"],
         "html" | "htm" => &["HTML"],

@@ -14,7 +14,9 @@ mod html;
 mod json;
 mod kind;
 mod links;
+mod mail;
 mod notebook;
+mod office;
 mod packed;
 mod pdf;
 mod plain;
@@ -22,7 +24,6 @@ mod reading;
 mod reason;
 mod svg;
 mod tree;
-mod word;
 mod workbook;
 mod xml;
 
@@ -33,10 +34,13 @@ use reading::Reading;
 
 pub(crate) use packed::take;
 pub use reason::Unreadable;
-pub use workbook::{Formula, Row, Sheet, Visibility, Workbook};
+pub use workbook::{Area, Column, Detail, Formula, Gap, Part, Row, Sheet, Visibility, Workbook};
 
 /// The most bytes of text that a document yields.
 pub const TEXT_LIMIT: usize = 12 << 20;
+
+/// What stands below the mark of a PDF's page that holds no text.
+pub const BLANK_PAGE: &str = "(no text on this page; it may be scanned)";
 
 /// The text of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,7 +61,7 @@ pub(crate) fn document(
     page: usize,
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
-    let mut document = read(name, media_type, bytes, &mut Reading::from(page))?;
+    let mut document = read(name, media_type, bytes, &mut Reading::of(page, 0))?;
     bound(&mut document);
     Ok(document)
 }
@@ -65,6 +69,16 @@ pub(crate) fn document(
 /// Reads a document that lies in an archive.
 fn within(name: &str, bytes: Vec<u8>, reading: &mut Reading) -> Result<Document, Unreadable> {
     read(name, None, bytes, reading)
+}
+
+/// Reads what hangs on a message that lies so many levels within others.
+fn read_at(
+    name: &str,
+    media_type: Option<&str>,
+    bytes: Vec<u8>,
+    level: u8,
+) -> Result<Document, Unreadable> {
+    read(name, media_type, bytes, &mut Reading::of(1, level.into()))
 }
 
 fn read(
@@ -76,9 +90,12 @@ fn read(
     let kind = kind::detect(name, media_type, &bytes)?;
     let mut document = match kind {
         Kind::Pdf => pdf::read(bytes, reading)?,
-        Kind::Word => word::read(bytes)?,
+        Kind::Office(format) => office::read(format, bytes)?,
+        Kind::Mail(format) => {
+            mail::read(format, &bytes, u8::try_from(reading.depth).unwrap_or(u8::MAX))?
+        }
         Kind::Book(format) => {
-            let workbook = workbook::read(format, bytes)?;
+            let workbook = workbook::read(format, bytes, &Part::default())?;
             let text = workbook.to_markdown();
             Document { kind: format.name().to_owned(), text, notes: Vec::new() }
         }
@@ -90,22 +107,22 @@ fn read(
     Ok(document)
 }
 
-/// Reads the sheets of a workbook; a CSV or TSV counts as one with a single sheet.
-pub(crate) fn workbook(name: &str, bytes: Vec<u8>) -> Result<Workbook, Unreadable> {
+/// Reads the sheets of a workbook, or the part that is asked for; a CSV or TSV counts as
+/// one with a single sheet.
+pub(crate) fn workbook(name: &str, bytes: Vec<u8>, part: &Part) -> Result<Workbook, Unreadable> {
     match kind::detect(name, None, &bytes)? {
-        Kind::Book(format) => workbook::read(format, bytes),
-        Kind::Text => plain::sheet(name, &bytes),
+        Kind::Book(format) => workbook::read(format, bytes, part),
+        Kind::Text => plain::sheet(name, &bytes, part),
         Kind::Packed(packing) => match packed::sole(packing, name, &bytes)? {
-            Some((name, inner)) => workbook(&name, inner),
+            Some((name, inner)) => workbook(&name, inner, part),
             None => Err(Unreadable::Unsupported(format!(
                 "a {}; name the workbook in it, such as `{name}!/book.xlsx`",
                 packing.name()
             ))),
         },
-        kind @ (Kind::Pdf | Kind::Word) => Err(Unreadable::Unsupported(format!(
-            "{}, not a workbook; `extract_document_content` reads it",
-            kind.name()
-        ))),
+        kind @ (Kind::Pdf | Kind::Office(_) | Kind::Mail(_)) => Err(Unreadable::Unsupported(
+            format!("{}, not a workbook; `extract_document_content` reads it", kind.name()),
+        )),
     }
 }
 

@@ -19,7 +19,7 @@ use unicode_normalization::UnicodeNormalization;
 use layout::Run;
 
 use super::reading::Reading;
-use super::{Document, TEXT_LIMIT, Unreadable};
+use super::{BLANK_PAGE, Document, TEXT_LIMIT, Unreadable};
 
 /// The most pages.
 const PAGES: usize = 5000;
@@ -202,7 +202,7 @@ impl Pages {
             }
             Some("") => {
                 self.blank.push(number);
-                "(no text on this page; it may be scanned)"
+                BLANK_PAGE
             }
             Some(text) => text,
         };

@@ -1,7 +1,7 @@
 //! Texts: which kind of text it is, and what to say about it.
 
 use super::kind::suffix;
-use super::workbook::Workbook;
+use super::workbook::{Part, Workbook};
 use super::{Document, Unreadable, captions, delimited, feed, html, json, notebook, svg, xml};
 use crate::encoding::{self, Decoded};
 
@@ -52,10 +52,10 @@ pub(super) fn read(
 }
 
 /// Reads a CSV or TSV as a workbook of one sheet.
-pub(super) fn sheet(name: &str, bytes: &[u8]) -> Result<Workbook, Unreadable> {
+pub(super) fn sheet(name: &str, bytes: &[u8], part: &Part) -> Result<Workbook, Unreadable> {
     let decoded = encoding::decode(bytes, None);
     match shape(name, None, &decoded.text) {
-        Shape::Delimited => delimited::workbook(name, &decoded),
+        Shape::Delimited => delimited::workbook(name, &decoded, part),
         other @ (Shape::Html
         | Shape::Json
         | Shape::JsonLines

@@ -21,9 +21,9 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Begins a job whose document is read from this page on, if it has pages.
-    pub(super) fn from(page: usize) -> Self {
-        Self { deadline: Instant::now() + TIME, page, depth: 0, allowance: Allowance::default() }
+    /// Begins a job: a document is read from this page on and lies in so many others.
+    pub(super) fn of(page: usize, depth: usize) -> Self {
+        Self { deadline: Instant::now() + TIME, page, depth, allowance: Allowance::default() }
     }
 
     /// Whether nothing further should be begun.

@@ -27,9 +27,9 @@ fn a_name_that_lies_is_noted() {
 
 #[test]
 fn a_table_is_also_a_workbook() {
-    let book = workbook("q.csv", "a;b\n1;\n\n;4\n".into()).unwrap();
+    let book = workbook("q.csv", "a;b\n1;\n\n;4\n".into(), &Part::default()).unwrap();
     let text = book.to_markdown();
     assert!(text.contains("| 1 | a | b |\n| 2 | 1 |  |\n| 3 |  | 4 |"), "{text}");
-    let refused = workbook("a.txt", b"a note".into()).unwrap_err().to_string();
+    let refused = workbook("a.txt", b"a note".into(), &Part::default()).unwrap_err().to_string();
     assert!(refused.contains("extract_document_content"), "{refused}");
 }

@@ -8,7 +8,7 @@
 //! [`Workers`] is the host's side (`pool`, `process`), [`serve`] the worker's (`serve`,
 //! `contain`); `frame` is what they say to each other.
 
-mod contain;
+pub(crate) mod contain;
 mod frame;
 mod pool;
 mod process;
@@ -16,7 +16,8 @@ mod serve;
 
 use serde::{Deserialize, Serialize};
 
-use crate::documents::{Document, Workbook};
+use crate::documents::{Document, Part, Workbook};
+use crate::media::{Aim, Picture, Turn};
 
 pub use contain::Containment;
 pub use pool::{Limits, Workers};
@@ -39,6 +40,8 @@ pub enum Job {
     Workbook {
         /// The name it goes by, a hint only.
         name: String,
+        /// Which part of it.
+        part: Part,
     },
     /// Unpack one member of an archive.
     Member {
@@ -46,6 +49,13 @@ pub enum Job {
         name: String,
         /// The member, through archives in archives where it has `!/`.
         path: String,
+    },
+    /// Make of a picture one that can be shown.
+    Picture {
+        /// What it is wanted for.
+        aim: Aim,
+        /// How it is turned.
+        turn: Turn,
     },
     /// Try what a worker must not be able to do, and tell.
     Probe,
@@ -58,6 +68,7 @@ enum Answer {
     Workbook(Workbook),
     /// The bytes of a member, in base64.
     Member(String),
+    Picture(Picture),
     Probe(Containment),
     /// The file cannot be read; why.
     Unreadable(String),

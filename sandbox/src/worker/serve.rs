@@ -62,12 +62,16 @@ fn run(job: &Job, body: Vec<u8>) -> Answer {
                 Err(reason) => Answer::Unreadable(reason.to_string()),
             }
         }
-        Job::Workbook { name } => match documents::workbook(name, body) {
+        Job::Workbook { name, part } => match documents::workbook(name, body, part) {
             Ok(workbook) => Answer::Workbook(workbook),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
         Job::Member { name, path } => match documents::take(name, body, path) {
             Ok(bytes) => Answer::Member(data_encoding::BASE64.encode(&bytes)),
+            Err(reason) => Answer::Unreadable(reason.to_string()),
+        },
+        Job::Picture { aim, turn } => match wildgym_pictures::prepare(&body, *aim, *turn) {
+            Ok(picture) => Answer::Picture(picture),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
         Job::Probe => Answer::Probe(contain::probe()),
