@@ -19,7 +19,7 @@ use crate::{corpora, making, workers};
 const LARGEST: usize = 400 << 10;
 
 /// When a call counts as hanging: far beyond the limit of a worker and of a loaded machine.
-const HANGING: Duration = Duration::from_secs(120);
+const HANGING: Duration = Duration::from_mins(2);
 
 /// Calls at once.
 const CALLS: usize = 4;

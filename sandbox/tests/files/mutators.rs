@@ -87,10 +87,10 @@ fn container(bytes: &[u8], dice: &mut Dice) -> Option<Vec<u8>> {
             let copy = members[chosen].1.clone();
             members.push((format!("copy/{}", members[chosen].0), spoiled(copy, dice)));
         }
-        2 => members[chosen].0 = ["../../x", "/etc/x", "a\0b", ""][dice.roll(4)].to_owned(),
+        2 => ["../../x", "/etc/x", "a\0b", ""][dice.roll(4)].clone_into(&mut members[chosen].0),
         3 => {
-            let other = dice.roll(members.len());
-            members[chosen].1 = members[other].1.clone();
+            let content = members[dice.roll(members.len())].1.clone();
+            members[chosen].1 = content;
         }
         _ => {
             let content = std::mem::take(&mut members[chosen].1);

@@ -182,6 +182,12 @@ impl Allowance {
         let mut bytes = Vec::new();
         if claimed.is_none_or(|claimed| claimed <= most) {
             match from.take(most + 1).read_to_end(&mut bytes) {
+                Ok(_) if claimed.is_some_and(|claimed| (bytes.len() as u64) < claimed) => {
+                    return Err(format!(
+                        "it is damaged: it breaks off after {} bytes",
+                        bytes.len()
+                    ));
+                }
                 Ok(_) if bytes.len() as u64 <= most => return Ok(bytes),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {

@@ -179,7 +179,7 @@ fn gutter(rows: &[Row]) -> Option<(f32, usize, usize)> {
     let mut reach = spans.first()?.1;
     for (left, right) in spans {
         if left - reach >= GUTTER {
-            gaps.push((reach + left) / 2.0);
+            gaps.push(f32::midpoint(reach, left));
         }
         reach = reach.max(right);
     }

@@ -201,9 +201,9 @@ impl Page {
 
     fn table(&mut self, rows: &[Row]) {
         let mut columns = Vec::new();
-        rows.iter().for_each(|row| {
+        for row in rows {
             fits(row, &mut columns);
-        });
+        }
         self.part();
         for (index, row) in rows.iter().enumerate() {
             self.text.push('|');

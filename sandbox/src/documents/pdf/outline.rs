@@ -84,9 +84,9 @@ fn attached(pdf: &PdfDocument) -> Vec<String> {
             let value = node.get(name).and_then(|value| pdf.resolve_object(value).ok());
             value.as_ref().and_then(Object::as_array).cloned().unwrap_or_default()
         };
-        let names = list("Names");
-        let named = names.iter().step_by(2).filter_map(Object::as_string);
-        files.extend(named.map(|name| format!("`{}`", one_line(&decode_pdf_text_string(name)))));
+        let pairs = list("Names");
+        let called = pairs.iter().step_by(2).filter_map(Object::as_string);
+        files.extend(called.map(|name| format!("`{}`", one_line(&decode_pdf_text_string(name)))));
         open.extend(list("Kids").iter().filter_map(|kid| pdf.resolve_object(kid).ok()));
     }
     files.truncate(FILES);
