@@ -251,7 +251,7 @@ fn pdf(file: &mut dyn Write, pages: u32) -> Done {
         write!(out, "{place:010} 00000 n \n")?;
     }
     let size = objects.len() + 1;
-    write!(out, "trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n")?;
+    writeln!(out, "trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF")?;
     file.write_all(&out)?;
     Ok(())
 }
