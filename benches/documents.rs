@@ -243,15 +243,15 @@ fn pdf(file: &mut dyn Write, pages: u32) -> Done {
     let mut places = Vec::new();
     for (index, object) in objects.iter().enumerate() {
         places.push(out.len());
-        write!(out, "{} 0 obj\n{object}\nendobj\n", index + 1)?;
+        writeln!(out, "{} 0 obj\n{object}\nendobj", index + 1)?;
     }
     let start = out.len();
-    write!(out, "xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1)?;
+    writeln!(out, "xref\n0 {}\n0000000000 65535 f ", objects.len() + 1)?;
     for place in places {
-        write!(out, "{place:010} 00000 n \n")?;
+        writeln!(out, "{place:010} 00000 n ")?;
     }
     let size = objects.len() + 1;
-    write!(out, "trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF\n")?;
+    writeln!(out, "trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{start}\n%%EOF")?;
     file.write_all(&out)?;
     Ok(())
 }

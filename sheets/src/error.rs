@@ -12,9 +12,6 @@ pub enum Error {
     /// Its bytes are not in order; what the parser found.
     #[error("{0}")]
     Damaged(String),
-    /// It unpacks to more than is allowed.
-    #[error("{0}")]
-    Bomb(String),
     /// It holds more than is read.
     #[error("{0}")]
     TooMuch(String),

@@ -61,11 +61,11 @@ fn single(parts: &str) -> Vec<u8> {
 }
 
 fn shown(bytes: Vec<u8>) -> String {
-    part(bytes, Part::default()).unwrap().to_markdown()
+    part(bytes, &Part::default()).unwrap().to_markdown()
 }
 
-fn part(bytes: Vec<u8>, part: Part) -> Result<Workbook, Error> {
-    read(Format::Xlsx, bytes, &part)
+fn part(bytes: Vec<u8>, part: &Part) -> Result<Workbook, Error> {
+    read(Format::Xlsx, bytes, part)
 }
 
 fn all_in(text: &str, wanted: &[&str]) {
@@ -130,9 +130,9 @@ fn sheets_of_every_kind_are_named() {
     );
     assert!(!text.contains("FilterDatabase"), "{text}");
     let locked = Part { sheet: Some(" locked".into()), area: None };
-    let book = part(bytes.clone(), locked).unwrap();
+    let book = part(bytes.clone(), &locked).unwrap();
     assert_eq!((book.names.len(), book.sheets.len(), &*book.sheets[0].name), (5, 1, "Locked"));
-    let error = part(bytes, Part { sheet: Some("Q3".into()), area: None }).unwrap_err();
+    let error = part(bytes, &Part { sheet: Some("Q3".into()), area: None }).unwrap_err();
     let want = "it has no sheet `Q3`; its sheets are `Open`, `Shut`, `Locked`, `Curve`, `Lost`";
     assert_eq!(error.to_string(), want);
 }
@@ -282,7 +282,7 @@ fn comments_links_tables_and_rules_are_told() {
     );
     assert!(!text.contains("Threaded comment") && !text.contains("reading"), "{text}");
     let area = Area::parse("B2:C3");
-    let text = part(bytes, Part { sheet: None, area }).unwrap().to_markdown();
+    let text = part(bytes, &Part { sheet: None, area }).unwrap().to_markdown();
     all_in(&text, &["- B2 (Ben): why 5?", "- C2:C9: cellIs"]);
     assert!(
         !text.contains("check this") && !text.contains("A1:B1"),
@@ -292,7 +292,7 @@ fn comments_links_tables_and_rules_are_told() {
 
 #[test]
 fn formulas_are_told_once_for_what_they_fill() {
-    let rows: String = (2..60)
+    let rows = (2..60)
         .map(|row| {
             let shared = if row == 2 {
                 "<f t=\"shared\" ref=\"D2:D59\" si=\"0\">A2*$B$1</f>".to_owned()
@@ -304,7 +304,8 @@ fn formulas_are_told_once_for_what_they_fill() {
                  <c r=\"D{row}\">{shared}<v>2</v></c></row>"
             )
         })
-        .collect();
+        .collect::<Vec<String>>()
+        .concat();
     let text = shown(single(&format!(
         "<sheetData>{rows}<row r=\"90\"><c r=\"C90\"><f>NOW()</f></c>\
          <c r=\"D90\"><f t=\"array\" ref=\"D90:D91\">TRANSPOSE(A1:B1)</f><v>4</v></c></row></sheetData>"
@@ -319,14 +320,14 @@ fn formulas_are_told_once_for_what_they_fill() {
     );
     let book = part(
         single(&format!("<sheetData>{rows}</sheetData>")),
-        Part { sheet: None, area: Area::parse("D40:D41") },
+        &Part { sheet: None, area: Area::parse("D40:D41") },
     );
     all_in(&book.unwrap().to_markdown(), &["- D40:D41: `=A40*$B$1`"]);
 }
 
 #[test]
 fn a_large_sheet_shows_its_edges_and_a_summary() {
-    let rows: String = (1..=30_000)
+    let rows = (1..=30_000)
         .map(|row| {
             if row == 1 {
                 return "<row r=\"1\"><c t=\"str\"><v>port</v></c><c t=\"str\"><v>fare</v></c></row>"
@@ -335,7 +336,8 @@ fn a_large_sheet_shows_its_edges_and_a_summary() {
             let port = ["Ely", "Wick", "Thurso"][row % 3];
             format!("<row><c t=\"str\"><v>{port}</v></c><c><v>{}.5</v></c></row>", row % 100)
         })
-        .collect();
+        .collect::<Vec<String>>()
+        .concat();
     let bytes = single(&format!("<sheetData>{rows}</sheetData>"));
     let text = shown(bytes.clone());
     all_in(
@@ -354,18 +356,18 @@ fn a_large_sheet_shows_its_edges_and_a_summary() {
     );
     assert!(text.len() < 10_000, "{} bytes", text.len());
     let area = Area::parse("B15000:B15001");
-    let text = part(bytes, Part { sheet: Some("S".into()), area }).unwrap().to_markdown();
+    let text = part(bytes, &Part { sheet: Some("S".into()), area }).unwrap().to_markdown();
     all_in(&text, &["B15000:B15001, 2 rows × 1 columns", "| 15000 | 0.5 |\n| 15001 | 1.5 |"]);
 }
 
 #[test]
 fn other_spellings_of_the_format_are_read() {
-    let prefixed = format!(
+    let prefixed =
         "<x:worksheet xmlns:x=\"http://purl.oclc.org/ooxml/spreadsheetml/main\"><x:sheetData>\
          <x:row><x:c t=\"str\"><x:v><![CDATA[a<b]]>&#x6F6E;&lt;_x000D_</x:v></x:c>\
          <x:c t=\"b\"><x:v>1</x:v></x:c><x:c t=\"e\"><x:v>#N/A</x:v></x:c><x:c s=\"\"/></x:row>\
          </x:sheetData></x:worksheet>"
-    );
+            .to_owned();
     let bytes = xlsx(
         "<sheets><sheet name=\"S\" sheetId=\"1\" r:id=\"r1\"/></sheets>",
         &[("r1", "worksheet", "worksheets\\Sheet1.XML")],
@@ -515,7 +517,7 @@ proptest! {
     ) {
         let bytes = single(&format!("<sheetData>{}", pieces.concat()));
         let area = area.and_then(Area::parse);
-        let book = part(bytes, Part { sheet: None, area });
+        let book = part(bytes, &Part { sheet: None, area });
         prop_assert!(book.is_err() || !book.unwrap().to_markdown().is_empty());
     }
 }

@@ -20,7 +20,6 @@ pub(super) fn reason(kind: &'static str, error: Error) -> Unreadable {
     match error {
         Error::Encrypted => Unreadable::Encrypted("workbook"),
         Error::Damaged(reason) => Unreadable::Damaged { kind, reason },
-        Error::Bomb(reason) => Unreadable::Bomb(reason),
         Error::TooMuch(reason) => Unreadable::TooMuch(reason),
         error @ Error::NoSheet { .. } => Unreadable::Missing(error.to_string()),
     }

@@ -93,12 +93,12 @@ fn shown(name: &str, workbook: &Workbook) -> String {
         .map(|sheet| format!("`{}`", sheet.name))
         .collect();
     if !hidden.is_empty() {
-        text.push_str(&format!("; hidden: {}", hidden.join(", ")));
+        text.extend(["; hidden: ", &hidden.join(", ")]);
     }
     if workbook.sheets.len() < count {
         let read: Vec<String> =
             workbook.sheets.iter().map(|sheet| format!("`{}`", sheet.name)).collect();
-        text.push_str(&format!("; only {} was read", read.join(", ")));
+        text.extend(["; only ", &read.join(", "), " was read"]);
     }
     format!("{text}\n\n{}", workbook.to_markdown())
 }
