@@ -121,11 +121,11 @@ pub(in crate::documents) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
         }
         reader.token(token);
     }
+    reader.flush();
     let open = reader.states.len();
     while !reader.states.is_empty() {
         reader.close();
     }
-    reader.flush();
     let mut document = reader.finish();
     if open > 0 {
         document.notes.push("the file breaks off before it ends".to_owned());
