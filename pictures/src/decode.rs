@@ -56,12 +56,12 @@ impl Decoded {
     }
 }
 
-/// Decodes a picture. One that is much larger than `longest` on its longer side may come
-/// smaller, but not below that.
-pub(super) fn decode(format: Format, bytes: &[u8], longest: usize) -> Result<Decoded, Unreadable> {
+/// Decodes a picture. A JPEG whose longer side has more than `kept` dots may come smaller,
+/// but not below that.
+pub(super) fn decode(format: Format, bytes: &[u8], kept: usize) -> Result<Decoded, Unreadable> {
     match format {
         Format::Png => png(bytes),
-        Format::Jpeg => jpeg(bytes, longest),
+        Format::Jpeg => jpeg(bytes, kept),
         Format::Gif => gif(bytes),
         Format::Webp => webp(bytes),
         Format::Tiff => tiff(bytes),
@@ -93,14 +93,14 @@ fn png(bytes: &[u8]) -> Result<Decoded, Unreadable> {
 
 /// Reads a JPEG with the decoder that gets inks right, and one that gave up with the one
 /// that is content with less.
-fn jpeg(bytes: &[u8], longest: usize) -> Result<Decoded, Unreadable> {
+fn jpeg(bytes: &[u8], kept: usize) -> Result<Decoded, Unreadable> {
     let mut decoder = jpeg_decoder::Decoder::new(bytes);
     let limit = usize::try_from(MEMORY).unwrap_or(usize::MAX);
     decoder.set_max_decoding_buffer_size(limit);
     let info = decoder.read_info().ok().and_then(|()| decoder.info());
     let Some(info) = info else { return lenient_jpeg(bytes) };
     let size = within((info.width.into(), info.height.into()), JPEG_DOTS)?;
-    let (width, height) = fitted(size, longest);
+    let (width, height) = fitted(size, kept);
     let aim = (u16::try_from(width).unwrap_or(u16::MAX), u16::try_from(height).unwrap_or(u16::MAX));
     let found = decoder.scale(aim.0, aim.1).and_then(|_| decoder.decode());
     let (Ok(dots), Some(info)) = (found, decoder.info()) else { return lenient_jpeg(bytes) };

@@ -9,7 +9,7 @@ use crate::programs::{Limits, Program, ProgramError};
 use crate::worker::WorkerError;
 
 /// The width at which drawings are drawn, in dots.
-const DRAWN: &str = "2000";
+const DRAWN: &str = "1600";
 
 /// What a converted picture is called in the directory of its call.
 const OUT: &str = "out.png";
@@ -77,7 +77,7 @@ async fn finish(
     Ok(picture)
 }
 
-/// Has a program convert a picture to PNG.
+/// Has a program convert a picture to one that is decoded here.
 async fn convert(
     host: &Host,
     program: Program,
@@ -86,7 +86,8 @@ async fn convert(
 ) -> Result<Vec<u8>, ProgramError> {
     let input = format!("in.{}", suffix(format));
     let arguments: &[&str] = match format {
-        Format::Heif | Format::Avif => &[&input, OUT],
+        // As JPEG, since that is read at half its size where that is enough.
+        Format::Heif | Format::Avif => &["-q", "95", &input, "out.jpg"],
         Format::Svg => &[
             "-v",
             "error",
