@@ -19,7 +19,7 @@ fn mime(headers: &str, body: &str) -> Vec<u8> {
 #[test]
 fn a_message_with_its_headers_decoded() {
     let body = "Content-Type: text/plain; charset=gbk\r\nContent-Transfer-Encoding: base64\r\n\r\nuNu/2iAxMg==\r\n";
-    let got = document("a.eml", None, mime(PLAIN, body)).unwrap();
+    let got = document("a.eml", None, 1, mime(PLAIN, body)).unwrap();
     let want = "# Email Message\n\n**From:** ann@a.example (Ann Lee)\n**To:** bob@b.example\n**Date:** 2026-01-05T08:00:00+01:00\n**Subject:** 港口 fees\n\n## Content\n\n港口 12";
     assert_eq!(got.text, want);
     assert_eq!((got.kind.as_str(), got.notes.len()), ("Email message", 0));
@@ -33,7 +33,7 @@ fn the_plain_version_is_preferred_and_pages_become_markdown() {
         (both, "## Content\n\nplain"),
         (page, "# Fees\n\nsee [here](https://a.example/)\n\n![x](embedded)"),
     ] {
-        let text = document("a.eml", None, mime(PLAIN, body)).unwrap().text;
+        let text = document("a.eml", None, 1, mime(PLAIN, body)).unwrap().text;
         assert!(text.ends_with(want), "{text}");
     }
 }
@@ -47,7 +47,7 @@ fn attachments_are_listed_and_read() {
          --b\r\nContent-Type: image/png\r\nContent-Disposition: attachment; filename=\"p.png\"\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n\
          --b\r\nContent-Type: message/rfc822\r\nContent-Disposition: attachment\r\n\r\n{inner}\r\n--b--\r\n"
     );
-    let got = document("a.eml", None, mime(PLAIN, &body)).unwrap();
+    let got = document("a.eml", None, 1, mime(PLAIN, &body)).unwrap();
     for want in [
         "## Content\n\nsee attached\n\n## Attachments\n\n- `q.csv`: text/csv, 8 bytes (see below)\n- `p.png`: image/png, 8 bytes (not read: it is ",
         "## Attachment `q.csv` (CSV)\n\na,b\n1,2",
@@ -72,7 +72,7 @@ fn messages_in_messages_end() {
         );
         message = outer;
     }
-    let text = document("a.eml", None, message.into_bytes()).unwrap().text;
+    let text = document("a.eml", None, 1, message.into_bytes()).unwrap().text;
     assert!(text.contains("level 39") && text.contains("level 36"), "{text}");
     assert!(!text.contains("bottom"), "{text}");
 }
@@ -80,7 +80,7 @@ fn messages_in_messages_end() {
 #[test]
 fn a_mailbox_is_cut_at_its_messages() {
     let mailbox = "From ann@a.example Mon Jan  5 08:00:00 2026\nFrom: ann@a.example\nSubject: one\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\nfirst\n>From here\n\nFrom bob@b.example Mon Jan  5 09:00:00 2026\nFrom: bob@b.example\nSubject: two\n\nsecond\n";
-    let got = document("box", None, mailbox.into()).unwrap();
+    let got = document("box", None, 1, mailbox.into()).unwrap();
     assert_eq!((got.kind.as_str(), got.notes[0].as_str()), ("Mailbox", "messages: 2"));
     for want in ["# Message 1\n", "first\nFrom here", "# Message 2\n", "**Subject:** two", "second"]
     {
@@ -158,6 +158,7 @@ fn messages_of_outlook() {
     let got = document(
         "a.msg",
         None,
+        1,
         msg(&[
             // 5 January 2026, 08:00 UTC.
             (
@@ -191,17 +192,17 @@ fn a_body_of_compressed_rich_text_is_read() {
         [&(size + 12).to_le_bytes()[..], &size.to_le_bytes(), b"MELA", &[0; 4]].concat();
     packed.extend(rtf);
     let streams = [("__properties_version1.0", fixed(32, &[])), ("__substg1.0_10090102", packed)];
-    let text = document("a.msg", None, msg(&streams)).unwrap().text;
+    let text = document("a.msg", None, 1, msg(&streams)).unwrap().text;
     assert!(text.ends_with("plain **words**"), "{text}");
     let empty = msg(&[("__properties_version1.0", fixed(32, &[]))]);
-    let reason = document("a.msg", None, empty).unwrap_err().to_string();
+    let reason = document("a.msg", None, 1, empty).unwrap_err().to_string();
     assert!(reason.contains("damaged Outlook message"), "{reason}");
 }
 
 proptest! {
     #[test]
     fn any_message_is_read_or_refused(body in "(--b|\r\n|\n|Content-Type: |multipart/mixed; boundary=b|message/rfc822|text/html|=\\?|\\?=|\"|;|a|港|: ){0,60}") {
-        let _ = document("a.eml", None, mime(PLAIN, &body));
-        let _ = document("a.mbox", None, format!("From x\n{PLAIN}{body}").into_bytes());
+        let _ = document("a.eml", None, 1, mime(PLAIN, &body));
+        let _ = document("a.mbox", None, 1, format!("From x\n{PLAIN}{body}").into_bytes());
     }
 }

@@ -163,9 +163,9 @@ mod tests {
 
     #[test]
     fn old_documents_and_presentations() {
-        let got = document("a.doc", None, doc("Harbour fees\rfür 北港\r", 0)).unwrap();
+        let got = document("a.doc", None, 1, doc("Harbour fees\rfür 北港\r", 0)).unwrap();
         assert_eq!(got.text.trim(), "Harbour fees\n\nfür 北港");
-        let got = document("a.ppt", None, ppt("Fees 收费", "one\rtwo")).unwrap();
+        let got = document("a.ppt", None, 1, ppt("Fees 收费", "one\rtwo")).unwrap();
         assert_eq!(got.text, "## Slide 1: Fees 收费\n\none\n\ntwo");
     }
 
@@ -181,7 +181,7 @@ mod tests {
             ("a.ppt", half, "damaged"),
         ];
         for (name, bytes, want) in cases {
-            let reason = document(name, None, bytes).unwrap_err().to_string();
+            let reason = document(name, None, 1, bytes).unwrap_err().to_string();
             assert!(reason.contains(want), "{name}: {reason}");
         }
     }

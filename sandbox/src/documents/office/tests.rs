@@ -36,7 +36,7 @@ fn relations(list: &[(&str, &str, &str)]) -> String {
 }
 
 fn read(name: &str, bytes: Vec<u8>) -> Document {
-    document(name, None, bytes).unwrap()
+    document(name, None, 1, bytes).unwrap()
 }
 
 /// A Word document with this body, these other parts, and references to them.
@@ -433,7 +433,7 @@ fn rich_text_with_tables_links_and_code_pages() {
     let broken = read("a.rtf", br"{\rtf1 {\b half".to_vec());
     assert_eq!((broken.text.as_str(), broken.notes.len()), ("**half**", 1), "breaks off");
     let deep = format!("{{\\rtf1 {}", "{".repeat(100_000)).into_bytes();
-    assert!(document("a.rtf", None, deep).unwrap_err().to_string().contains("nest"));
+    assert!(document("a.rtf", None, 1, deep).unwrap_err().to_string().contains("nest"));
 }
 
 #[test]
@@ -492,11 +492,11 @@ fn what_is_protected_or_damaged_has_a_reason() {
         ),
     ];
     for (name, bytes, want) in cases {
-        let reason = document(name, None, bytes).unwrap_err().to_string();
+        let reason = document(name, None, 1, bytes).unwrap_err().to_string();
         assert!(reason.contains(want), "{name}: {reason}");
     }
     let half = docx(&p("kept"), &[], &[]);
-    assert!(document("half.docx", None, half[..half.len() / 2].to_vec()).is_err());
+    assert!(document("half.docx", None, 1, half[..half.len() / 2].to_vec()).is_err());
     let broken = package(&[(
         "word/document.xml",
         format!("<w:document {W}><w:body>{}<w:p><w:r><w:t>cut", p("kept")),
@@ -514,15 +514,15 @@ const PIECES: &str = "(<w:p>|</w:p>|<w:r>|</w:r>|<w:t>|</w:t>|<w:tbl>|<w:tr>|<w:
 proptest! {
     #[test]
     fn any_body_is_read_or_refused(body in PIECES) {
-        let _ = document("a.docx", None, docx(&body, &[], &[]));
+        let _ = document("a.docx", None, 1, docx(&body, &[], &[]));
         let slides = [(slide("", &body.replace("w:", "a:")), relations(&[]))];
-        let _ = document("a.pptx", None, pptx(&slides, &[]));
+        let _ = document("a.pptx", None, 1, pptx(&slides, &[]));
         let body = body.replace("w:tbl", "table:table").replace("w:", "text:");
-        let _ = document("a.odt", None, open("text", "", &body, &[]));
+        let _ = document("a.odt", None, 1, open("text", "", &body, &[]));
     }
 
     #[test]
     fn any_rich_text_is_read(body in r"(\\\{|\\\}|\\par|\\cell|\\row|\\trowd|\\cellx[0-9]{1,4}|\\intbl|\\pard|\\u-?[0-9]{1,5}|\\'[0-9a-g]{2}|\\field|\\fldrslt|\\\*|\\fldinst|\\footnote|\\shptxt|\\listtext|\\fromhtml1|\\htmltag|\{|\}| |a|港){0,60}") {
-        let _ = document("a.rtf", None, format!("{{\\rtf1 {body}").into_bytes());
+        let _ = document("a.rtf", None, 1, format!("{{\\rtf1 {body}").into_bytes());
     }
 }
