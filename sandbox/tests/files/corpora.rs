@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use wildgym_sandbox::documents::Workbook;
+use wildgym_sandbox::documents::{Part, Workbook};
 use wildgym_sandbox::worker::Workers;
 
 use crate::workers;
@@ -61,7 +61,7 @@ pub(crate) fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
 /// What both calls say of a file.
 async fn ends(workers: &Workers, name: &str, bytes: &[u8]) -> [(&'static str, String); 2] {
     let document = workers.document(name, None, bytes.to_vec()).await;
-    let book = workers.workbook(name, bytes.to_vec()).await;
+    let book = workers.workbook(name, bytes.to_vec(), Part::default()).await;
     [
         ("document", document.map_or_else(|error| error.to_string(), |it| it.text)),
         ("workbook", book.as_ref().map_or_else(ToString::to_string, Workbook::to_markdown)),

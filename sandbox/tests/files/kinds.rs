@@ -1,6 +1,7 @@
 //! What files of each kind become, and what their members are.
 
 use std::collections::BTreeMap;
+use wildgym_sandbox::documents::Part;
 
 use crate::making::{
     DRAWING, FEED, all, bzipped, drawn, gzipped, notebook, pdf, seven, seven_locked, tarred, xlsx,
@@ -104,10 +105,13 @@ async fn packed_tables_are_tables() {
     {
         let document = workers.document(name, None, bytes.clone()).await.unwrap();
         assert_eq!(document.text.as_bytes(), csv, "{name}");
-        let book = workers.workbook(name, bytes).await.unwrap().to_markdown();
+        let book = workers.workbook(name, bytes, Part::default()).await.unwrap().to_markdown();
         assert!(book.contains("| 2 | 12 | 3 |"), "{name}: {book}");
     }
-    let error = workers.workbook("a.zip", zipped(&[("b.xlsx", &xlsx())])).await.unwrap_err();
+    let error = workers
+        .workbook("a.zip", zipped(&[("b.xlsx", &xlsx())]), Part::default())
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("name the workbook in it"), "{error}");
 }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures::{StreamExt, stream};
+use wildgym_sandbox::documents::Part;
 use wildgym_sandbox::worker::Workers;
 
 use crate::mutators::{Dice, mutated};
@@ -64,7 +65,7 @@ async fn call(workers: &Workers, number: u64, name: &str, bytes: Vec<u8>) -> (En
     let begin = Instant::now();
     let work = async {
         if number % 3 == 2 {
-            workers.workbook(name, bytes).await.map(drop)
+            workers.workbook(name, bytes, Part::default()).await.map(drop)
         } else {
             workers.document(name, None, bytes).await.map(drop)
         }
