@@ -221,7 +221,7 @@ fn large_jpegs_are_read_smaller() {
     let big = image::GrayImage::new(4000, 300);
     JpegEncoder::new_with_quality(&mut jpeg, 50).encode_image(&big).unwrap();
     for (aim, note) in [(Aim::Look, "shown at 2000 × 150"), (Aim::Read, "")] {
-        let picture = picture(&jpeg, aim, Turn::AsSaid).unwrap();
+        let picture = prepare(&jpeg, aim, Turn::AsSaid).unwrap();
         assert_eq!((picture.width, picture.height), (4000, 300));
         assert_eq!(picture.shown, (2000, 150));
         assert_eq!(picture.notes.join("; "), note);
