@@ -6,13 +6,17 @@
 
 mod cassette;
 mod chromium;
+mod confine;
 mod environment;
 mod failure;
 mod host;
 mod judging;
 mod keeper;
+mod media;
 mod network;
+mod programs;
 mod progress;
+mod speech_model;
 mod start;
 mod tool_model;
 
@@ -71,6 +75,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
     Keeper(keeper::KeeperArgs),
+    Confine(confine::ConfineArgs),
 }
 
 /// Runs the program with the arguments it was started with.
@@ -96,6 +101,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Keeper(args) => keeper::run(&args),
+        Command::Confine(args) => confine::run(&args),
     };
     let done = match LOST_DATA.get() {
         Some(error) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),

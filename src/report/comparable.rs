@@ -68,6 +68,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("model", differ("model", &model(a), &model(b))),
         ("settings", settings(a, b)),
         ("tool-model", tool_model(a, b)),
+        ("speech-model", speech_model(a, b)),
         ("browser", differ("how pages are offered", browser(a), browser(b))),
         ("tasks", only("tasks", &of_a.plan.tasks, &of_b.plan.tasks)),
         ("variants", only("variants", &variants(of_a), &variants(of_b))),
@@ -274,6 +275,19 @@ fn tool_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
     let both_own = own(a) && own(b);
     let named = if both_own { Vec::new() } else { differ("model of tools", &name(a), &name(b)) };
     [named, differ("pictures for the model of tools", pictures(a), pictures(b))].concat()
+}
+
+/// Who writes down what is said, and whether the model of tools hears.
+fn speech_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
+    fn name<'a>(side: &Pinned<'a>) -> &'a str {
+        side.condition.speech_model.as_ref().map_or("none", |model| &model.name)
+    }
+    let sounds = |side: &Pinned<'_>| if side.condition.hears { "yes" } else { "no" };
+    [
+        differ("speech model", name(a), name(b)),
+        differ("sounds for the model of tools", sounds(a), sounds(b)),
+    ]
+    .concat()
 }
 
 fn browser<'a>(side: &Pinned<'a>) -> &'a str {

@@ -12,7 +12,8 @@ use super::Resolve;
 use super::figures::{counted, duration, number};
 use super::sanitize::{lines, one_line};
 use crate::record::{
-    Annotation, AttemptRecord, Body, CallRecord, MessageRecord, ModelRecord, OutcomeRecord, Record,
+    Annotation, AttemptRecord, Body, CallRecord, MessageRecord, ModelRecord, OutcomeRecord,
+    PictureRecord, Record,
 };
 use crate::verdict::{Verdict, VerdictRecord, Vote};
 
@@ -131,6 +132,11 @@ impl Page<'_> {
         self.line(&format!("\n── {title}"));
         let text = self.text(&message.content);
         self.block("   ", &text, self.options.lines);
+        for picture in &message.pictures {
+            let PictureRecord { path, media_type, blob, bytes } = picture;
+            let line = format!("   shown: {path} ({media_type}, {bytes} bytes, blob {blob})");
+            self.line(&one_line(&line, self.options.wide.max(160)));
+        }
     }
 
     /// Begins a round, once.

@@ -10,6 +10,7 @@ mod build;
 mod event;
 mod execute;
 mod judging;
+mod needs;
 mod network;
 mod plan;
 
@@ -18,5 +19,6 @@ pub use build::{BuildError, Gym, Offer};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};
+pub use needs::{Lacking, lacking};
 pub use network::Network;
 pub use plan::{Trials, seed_of, variants};

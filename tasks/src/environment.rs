@@ -3,12 +3,13 @@
 mod block;
 mod field;
 mod map;
+mod need;
 pub mod path;
 mod route;
 pub mod table;
 pub mod templates;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use schemars::JsonSchema;
@@ -19,6 +20,7 @@ use crate::scenario::Language;
 pub use block::Blocked;
 pub use field::Given;
 pub use map::HostMap;
+pub use need::Need;
 pub use route::{
     Answer, Cookie, Field, FieldKind, Filter, Fits, List, Login, Method, OneRow, Route, SameSite,
     User,
@@ -39,6 +41,10 @@ pub struct Environment {
     /// How pages are offered [default: `delegated`]; a run may choose another way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<BrowserMode>,
+    /// What the machine, or a model of the run, must be able to do: where it is not, the
+    /// task is skipped.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<Need>,
 }
 
 /// How an agent gets at pages that need a browser.

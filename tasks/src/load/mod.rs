@@ -3,6 +3,7 @@
 //! Nothing is returned of a suite that has a fault: what runs is what was checked.
 
 mod document;
+mod pictures;
 mod shape;
 mod site;
 mod solution;
