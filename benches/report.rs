@@ -148,6 +148,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
             digest: "0".repeat(64),
             source: "made".to_owned(),
             tasks,
+            subsets: BTreeMap::new(),
         },
         plan: Plan {
             tasks: ids.to_vec(),
@@ -183,6 +184,7 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         role: "system".to_owned(),
         content: Body::Inline("How to work. ".repeat(100)),
         why: "prompt".to_owned(),
+        pictures: Vec::new(),
     }))?;
     let usage = Usage { input: 1200, output: 150, cached: 900, reasoning: 70 };
     for round in 1..=3 {

@@ -58,6 +58,8 @@ fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
 #[test]
 fn crates_import_downwards() {
     let table: &[(&str, &[&str])] = &[
+        ("pictures/src", &["wildgym_"]),
+        ("sheets/src", &["wildgym_"]),
         ("tasks/src", &["wildgym_sandbox", "wildgym_toolbox", "wildgym::"]),
         ("sandbox/src", &["wildgym_toolbox", "wildgym::"]),
         ("toolbox/src", &["wildgym::"]),
@@ -115,7 +117,7 @@ fn modules_of_the_gym_import_downwards() {
 fn only_the_command_line_prints_exits_and_reads_the_environment() {
     let words =
         ["println!", "eprintln!", "print!(", "std::env::var", "process::exit", "std::io::stdout"];
-    for folder in ["src", "tasks/src", "toolbox/src", "sandbox/src"] {
+    for folder in ["src", "tasks/src", "toolbox/src", "sandbox/src", "sheets/src", "pictures/src"] {
         for (path, text) in sources(&root().join(folder)) {
             let is_test = path.ends_with("tests.rs") || path.iter().any(|part| part == "tests");
             if path.starts_with(root().join("src/cli")) || is_test {
@@ -134,7 +136,9 @@ fn only_the_command_line_prints_exits_and_reads_the_environment() {
 
 #[test]
 fn files_are_headed_and_can_be_seen_whole() {
-    for folder in ["src", "tasks/src", "toolbox/src", "sandbox/src", "tests"] {
+    for folder in
+        ["src", "tasks/src", "toolbox/src", "sandbox/src", "sheets/src", "pictures/src", "tests"]
+    {
         for (path, text) in sources(&root().join(folder)) {
             let lines = text.lines().count();
             assert!(lines <= LONGEST, "{} has {lines} lines", path.display());
@@ -147,7 +151,9 @@ fn files_are_headed_and_can_be_seen_whole() {
 #[test]
 fn one_expression_is_unsafe() {
     let mut found = Vec::new();
-    for folder in ["src", "tasks/src", "toolbox/src", "sandbox/src", "tests"] {
+    for folder in
+        ["src", "tasks/src", "toolbox/src", "sandbox/src", "sheets/src", "pictures/src", "tests"]
+    {
         for (path, text) in sources(&root().join(folder)) {
             let uses = code(&text).filter(|(_, line)| line.contains(concat!("uns", "afe {")));
             found.extend(uses.map(|(number, _)| format!("{}:{number}", path.display())));

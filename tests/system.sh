@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the system lacks: a C linker for Rust, Python's pip, which fetches the code
-# runtime, a Chromium with fonts for Chinese, and strace, with which the tests watch what
-# the browser does. Does nothing where all are there.
+# runtime, a Chromium with fonts for Chinese, strace, with which the tests watch what the
+# browser does, and the programs behind the tools for media: ffmpeg for sound and video,
+# poppler for pages without text, tesseract for the text in pictures, libheif for pictures
+# of phones. Does nothing where all are there.
 set -euo pipefail
 has() { command -v "$1" >/dev/null 2>&1; }
 # Debian's Chromium is a program. Ubuntu's is a snap, or a script that asks for one: it sees
@@ -22,6 +24,13 @@ has cc || want+=(build-essential)
 python3 -m pip --version >/dev/null 2>&1 || want+=(python3 python3-pip)
 has strace || want+=(strace)
 has_browser || want+=(chromium)
+{ has ffmpeg && has ffprobe; } || want+=(ffmpeg)
+has pdftoppm || want+=(poppler-utils)
+has heif-convert || want+=(libheif-examples)
+languages=$(tesseract --list-langs 2>/dev/null || true)
+for language in eng chi_sim; do
+  grep -qx "$language" <<<"$languages" || want+=(tesseract-ocr "tesseract-ocr-${language/_/-}")
+done
 has fc-list || want+=(fontconfig)
 { has fc-list && [ -n "$(fc-list :lang=zh family)" ]; } || want+=(fonts-noto-cjk)
 [ ${#want[@]} -eq 0 ] && exit 0

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::browser::Browsers;
 use crate::code::Runtime;
+use crate::programs::Programs;
 use crate::scratch::Scratch;
 use crate::worker::Workers;
 
@@ -17,12 +18,14 @@ pub struct Host {
     pub scratch: Scratch,
     /// Parsers of foreign bytes.
     pub workers: Workers,
+    /// Foreign programs that read foreign bytes.
+    pub programs: Programs,
     /// The code runtime, where it was set up.
     pub code: Option<Arc<Runtime>>,
 }
 
 impl Host {
-    /// Puts the shared parts together.
+    /// Puts the shared parts together, without foreign programs.
     #[must_use]
     pub fn new(
         browsers: Browsers,
@@ -30,6 +33,12 @@ impl Host {
         workers: Workers,
         code: Option<Arc<Runtime>>,
     ) -> Self {
-        Self { browsers, scratch, workers, code }
+        Self { browsers, scratch, workers, programs: Programs::none(), code }
+    }
+
+    /// Returns the same with these foreign programs, whose directories lie in its scratch.
+    #[must_use]
+    pub fn with_programs(self, programs: Programs) -> Self {
+        Self { programs, ..self }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! A text is cut into blocks (paragraphs, code, rows of long tables, pieces of what has
 //! no end), and blocks are ranked by how well words fit (BM25), no model asked. What is
-//! kept stands in the order of the text, each block under its headings and the head of
-//! its table, so that a reader sees where it came from. No block is long, so that a text
-//! in a single line is cut as well.
+//! kept stands in the order of the text, each block under the mark of its place (page,
+//! sheet, slide, cell, member), its headings and the head of its table, so that a reader
+//! sees where it came from and can cite it. No block is long, so that a text in a single
+//! line is cut as well.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,6 +31,16 @@ const PIECE: usize = 800;
 
 /// Longer headings are text, and longer heads of tables are rows, in bytes.
 const LONGEST_MARK: usize = 600;
+
+/// Marks of places that readers of documents set, as headings of the second level, and
+/// whether a section goes on past one: it does over pages, and not over sheets.
+const PLACES: [(&str, bool); 5] = [
+    ("## Member ", false),
+    ("## Sheet ", false),
+    ("## Slide ", false),
+    ("## Page ", true),
+    ("## Cell ", true),
+];
 
 /// What was chosen of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,10 +72,45 @@ struct Block {
     above: Rc<[usize]>,
 }
 
+/// What stands above the next block.
+#[derive(Default)]
+struct Standing {
+    /// The member of an archive.
+    member: Option<usize>,
+    /// The page, sheet, slide or cell.
+    place: Option<usize>,
+    /// The headings with their levels.
+    headings: Vec<(usize, usize)>,
+}
+
+impl Standing {
+    fn add(&mut self, part: &str, level: usize, mark: usize) {
+        let place = PLACES.iter().find(|(start, _)| part.starts_with(start));
+        let Some((start, goes_on)) = place else {
+            self.headings.retain(|(outer, _)| *outer < level);
+            self.headings.push((level, mark));
+            return;
+        };
+        if !goes_on {
+            self.headings.clear();
+        }
+        if *start == PLACES[0].0 {
+            (self.member, self.place) = (Some(mark), None);
+        } else {
+            self.place = Some(mark);
+        }
+    }
+
+    fn marks(&self) -> Rc<[usize]> {
+        let headings = self.headings.iter().map(|(_, mark)| *mark);
+        self.member.into_iter().chain(self.place).chain(headings).collect()
+    }
+}
+
 /// A text in blocks.
 struct Outline<'a> {
     text: &'a str,
-    /// What stands above blocks: headings, and heads of tables.
+    /// What stands above blocks: marks of places, headings, and heads of tables.
     marks: Vec<Range<usize>>,
     blocks: Vec<Block>,
 }
@@ -73,15 +119,14 @@ impl<'a> Outline<'a> {
     /// Cuts a text into blocks.
     fn of(text: &'a str) -> Self {
         let mut outline = Self { text, marks: Vec::new(), blocks: Vec::new() };
-        let mut headings: Vec<(usize, usize)> = Vec::new();
+        let mut standing = Standing::default();
         let mut above: Rc<[usize]> = Rc::default();
         for place in parts(text) {
             let part = &text[place.clone()];
             if let Some(level) = heading_level(part) {
-                headings.retain(|(outer, _)| *outer < level);
-                headings.push((level, outline.marks.len()));
+                standing.add(part, level, outline.marks.len());
                 outline.marks.push(place);
-                above = headings.iter().map(|(_, mark)| *mark).collect();
+                above = standing.marks();
                 continue;
             }
             let longest = if part.starts_with("```") { LONGEST_CODE } else { LONGEST_BLOCK };
@@ -371,6 +416,19 @@ mod tests {
         let want = "[…]\n\n# Levels\n\n| station | m |\n| --- | --- |\n| station77 | 1.5 |\n\
             | station78 | 1.5 |\n\n[…]\n\n| station99 | 1.5 |\n\n[…]";
         assert_eq!(found, want, "the head once, rows side by side");
+    }
+
+    #[test]
+    fn places_stay_above_whatever_headings_say() {
+        let text = "## Member `a.pdf`: PDF\n\n## Page 1\n\n# Tides\n\nSpring tide.\n\n\
+            ## Page 2\n\nNeap tide.\n\n## Member `b.csv`: CSV\n\nebb,flood\n";
+        let table = [
+            ("neap", "[…]\n\n## Member `a.pdf`: PDF\n\n## Page 2\n\n# Tides\n\nNeap tide.\n\n[…]"),
+            ("flood", "[…]\n\n## Member `b.csv`: CSV\n\nebb,flood"),
+        ];
+        for (query, want) in table {
+            assert_eq!(passages(text, query, 500).text, want, "{query}");
+        }
     }
 
     #[test]

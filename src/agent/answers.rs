@@ -8,7 +8,8 @@ use crate::model::{Exchange, ModelError};
 
 /// Answers the questions of an attempt's tools and says what that took.
 pub trait Answers: Ask {
-    /// Sets how many tokens may still be used; none where there is no limit.
+    /// A round of calls begins: sets how many tokens may still be used; none where there is
+    /// no limit.
     fn allow(&self, tokens: Option<u64>) {
         let _ = tokens;
     }

@@ -10,11 +10,12 @@ use wildgym_tasks::scenario::Language;
 use wildgym_tasks::task::Limits;
 use wildgym_toolbox::{Call, Reply, SandboxLost, Toolbox, Vital};
 
+use super::pictures::Shown;
 use super::split::{Part, Spent, Split};
 use super::{Answers, Asked, Broken, millis};
 use crate::model::ModelError;
 use crate::record::{
-    CallRecord, EventRecord, Lost, MessageRecord, ModelRecord, Record, Times, Usage,
+    CallRecord, EventRecord, Lost, MessageRecord, ModelRecord, PictureRecord, Record, Times, Usage,
 };
 use crate::store::{StoreError, Transcript};
 
@@ -25,6 +26,8 @@ pub struct Request {
     pub instruction: String,
     /// Paths of the attachments in the workspace.
     pub attachments: Vec<String>,
+    /// Those of them that belong to the request as pictures.
+    pub pictures: Vec<String>,
     /// Language of the request.
     pub language: Language,
 }
@@ -102,7 +105,27 @@ impl Episode {
     /// Notes something the agent was told outside of a call's result.
     pub fn told(&mut self, role: &str, why: &str, content: &str) -> Result<(), Broken> {
         let content = self.transcript.body(content.to_owned())?;
-        let record = MessageRecord { role: role.to_owned(), content, why: why.to_owned() };
+        let (role, why) = (role.to_owned(), why.to_owned());
+        let record = MessageRecord { role, content, why, pictures: Vec::new() };
+        Ok(self.transcript.append(&Record::Message(record))?)
+    }
+
+    /// Notes what the agent was told with pictures, which are kept as blobs.
+    pub(super) fn told_with(
+        &mut self,
+        why: &str,
+        content: &str,
+        shown: &[Shown],
+    ) -> Result<(), Broken> {
+        let mut pictures = Vec::new();
+        for Shown { path, picture } in shown {
+            let blob = self.transcript.blobs().put(&picture.bytes)?;
+            let (media_type, bytes) = (picture.media_type.clone(), picture.bytes.len() as u64);
+            pictures.push(PictureRecord { path: path.clone(), media_type, blob, bytes });
+        }
+        let content = self.transcript.body(content.to_owned())?;
+        let (role, why) = ("user".to_owned(), why.to_owned());
+        let record = MessageRecord { role, content, why, pictures };
         Ok(self.transcript.append(&Record::Message(record))?)
     }
 

@@ -9,11 +9,13 @@ mod answers;
 mod asking;
 mod episode;
 mod guess;
+mod pictures;
 mod random;
 mod react;
 mod reference;
 mod silent;
 mod split;
+mod written;
 
 use std::sync::Arc;
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use wildgym_toolbox::Call;
 
-use super::{Agent, Answers, Asking, Broken, Ending, Episode, Part, millis};
+use super::asking::refused;
+use super::{Agent, Answers, Asking, Broken, Ending, Episode, Part, Request, millis, pictures};
 use crate::model::{CassetteError, Exchange, Message, Model, ModelError, Offered};
 use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
 
@@ -32,13 +33,14 @@ pub struct React {
     model: Model,
     offered: Arc<Offered>,
     answers: Option<Arc<Asking>>,
+    blind: bool,
 }
 
 impl React {
     /// Returns an agent that asks `model` and offers it `offered`.
     #[must_use]
     pub fn new(model: Model, offered: Arc<Offered>) -> Self {
-        Self { model, offered, answers: None }
+        Self { model, offered, answers: None, blind: false }
     }
 
     /// Has the questions of tools answered by `asking`.
@@ -47,11 +49,33 @@ impl React {
         Self { answers: Some(asking), ..self }
     }
 
-    async fn act(&self, episode: &mut Episode) -> Result<Ending, Broken> {
-        let task = announced(&episode.request.instruction, &episode.request.attachments);
+    /// With `blind` no pictures of the request are shown, only their paths told.
+    #[must_use]
+    pub fn blind(self, blind: bool) -> Self {
+        Self { blind, ..self }
+    }
+
+    /// Tells the agent what it is asked. Where pictures are shown with the request, the
+    /// request without them is returned too, for an endpoint that takes none.
+    async fn open(&self, episode: &mut Episode) -> Result<(Vec<Message>, Option<String>), Broken> {
+        let shown = if self.blind { Vec::new() } else { pictures::shown(episode).await };
+        let Request { instruction, attachments, pictures, .. } = &episode.request;
+        let plain = announced(instruction, attachments, pictures, false);
         episode.told("system", "prompt", SYSTEM)?;
-        episode.told("user", "task", &task)?;
-        let mut messages = vec![Message::system(SYSTEM), Message::user(&task)];
+        if shown.is_empty() {
+            episode.told("user", "task", &plain)?;
+            return Ok((vec![Message::system(SYSTEM), Message::user(&plain)], None));
+        }
+        let Request { instruction, attachments, .. } = &episode.request;
+        let paths: Vec<String> = shown.iter().map(|one| one.path.clone()).collect();
+        let task = announced(instruction, attachments, &paths, true);
+        episode.told_with("task", &task, &shown)?;
+        let first = pictures::message(&task, &shown);
+        Ok((vec![Message::system(SYSTEM), first], Some(plain)))
+    }
+
+    async fn act(&self, episode: &mut Episode) -> Result<Ending, Broken> {
+        let (mut messages, mut plain) = self.open(episode).await?;
         let mut reminded = false;
         loop {
             let spent = episode.usage.total();
@@ -62,7 +86,7 @@ impl React {
             if !episode.next_round() {
                 return Ok(Ending::without(Outcome::Limit(Limit::Rounds), "no round left"));
             }
-            let exchange = match self.ask(episode, &messages).await? {
+            let exchange = match self.ask(episode, &mut messages, plain.take()).await? {
                 Ok(exchange) => exchange,
                 Err(ending) => return Ok(ending),
             };
@@ -100,19 +124,38 @@ impl React {
         Ok(())
     }
 
-    /// Asks the model and notes the exchange. The inner error ends the attempt in a way
-    /// that counts.
-    async fn ask(
+    /// Sends the conversation.
+    async fn send(
         &self,
         episode: &mut Episode,
         messages: &[Message],
-    ) -> Result<Result<Exchange, Ending>, Broken> {
+    ) -> Result<Exchange, ModelError> {
         episode.doing = format!("round {}, waiting for the model", episode.rounds);
-        let round = episode.rounds;
         episode.turn(Part::Model);
         let working = Some(&mut episode.working);
-        let asked = self.model.chat(round, messages, &self.offered, working).await;
+        let asked = self.model.chat(episode.rounds, messages, &self.offered, working).await;
         episode.turn(Part::Own);
+        asked
+    }
+
+    /// Asks the model and notes the exchange. The inner error ends the attempt in a way
+    /// that counts. Where the request shows pictures and the endpoint refuses it, `plain` is
+    /// the request that it is asked again with.
+    async fn ask(
+        &self,
+        episode: &mut Episode,
+        messages: &mut [Message],
+        plain: Option<String>,
+    ) -> Result<Result<Exchange, Ending>, Broken> {
+        let round = episode.rounds;
+        let mut asked = self.send(episode, messages).await;
+        if let (Some(plain), true) = (plain, refused(&asked).is_some())
+            && let Some(request) = messages.last_mut()
+        {
+            episode.told("user", "pictures-refused", &plain)?;
+            *request = Message::user(&plain);
+            asked = self.send(episode, messages).await;
+        }
         match asked {
             Ok(exchange) => {
                 episode.usage.add(exchange.usage);
@@ -183,15 +226,30 @@ fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
     Ok(transcript.append(&Record::Model(record))?)
 }
 
-/// Returns the request with the attachments announced, as the model is told of them.
+/// Returns the request with the attachments announced, as the model is told of them;
+/// `pictures` are those that belong to the request, and `shown` tells whether they are
+/// shown with it.
 #[must_use]
-pub fn announced(instruction: &str, attachments: &[String]) -> String {
+pub fn announced(
+    instruction: &str,
+    attachments: &[String],
+    pictures: &[String],
+    shown: bool,
+) -> String {
+    let remark = if shown {
+        " (a picture, shown with this request)"
+    } else {
+        " (a picture that belongs to this request)"
+    };
     let mut text = instruction.trim_end().to_owned();
     if !attachments.is_empty() {
         text.push_str("\n\nAttached files, in your workspace:\n");
         for path in attachments {
             text.push_str("- ");
             text.push_str(path);
+            if pictures.contains(path) {
+                text.push_str(remark);
+            }
             text.push('\n');
         }
     }

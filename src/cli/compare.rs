@@ -124,7 +124,7 @@ impl Side {
 }
 
 /// Returns the condition that is meant.
-fn one_of(
+pub(super) fn one_of(
     config: &RunConfig,
     run: &Utf8Path,
     wanted: Option<&str>,

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use camino::Utf8Path;
 use clap::Args;
 use serde_json::json;
 use wildgym_sandbox::code::setup::{Status, status};
 use wildgym_sandbox::worker::Containment;
 
 use super::host::open_host;
+use super::media::Media;
 use super::{Code, Failure, chromium, data, environment, say};
 
 /// Say what is ready on this machine and what is missing
@@ -48,7 +50,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         Status::Missing => "missing; run `wildgym setup`".to_owned(),
         Status::Unusable(reason) => format!("unusable: {reason}; run `wildgym setup`"),
     };
-    let containment = containment()?;
+    let (containment, media) = walls_and_media(&cache)?;
     let browser = Browser::look();
     if args.json {
         let programs: serde_json::Map<String, serde_json::Value> = PROGRAMS
@@ -60,6 +62,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
             "cache": cache,
             "code": { "ready": ready, "detail": code },
             "workers": containment,
+            "media": media.json(),
             "browser": browser.json(),
             "programs": programs,
         });
@@ -69,6 +72,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         data(&format!("cache         {cache}"));
         data(&format!("code runtime  {code}"));
         data(&format!("file parsers  {}", walls(containment)));
+        media.lines().for_each(|line| data(&line));
         data(&format!("browser       {}", browser.text()));
         data(&format!("fonts         {}", browser.fonts()));
         for program in &PROGRAMS {
@@ -132,18 +136,20 @@ impl Browser {
     }
 }
 
-/// Starts a parser process and asks it what it cannot do.
-fn containment() -> Result<Containment, Failure> {
+/// Starts a parser process and asks it what it cannot do, and looks for what reads media.
+fn walls_and_media(cache: &Utf8Path) -> Result<(Containment, Media), Failure> {
     let host = open_host()?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-    runtime
+    let containment = runtime
         .block_on(host.workers.containment())
-        .map_err(|error| Failure::usage(format!("parser processes cannot be started: {error}")))
+        .map_err(|error| Failure::usage(format!("parser processes cannot be started: {error}")))?;
+    let media = runtime.block_on(Media::look(&host.programs, cache))?;
+    Ok((containment, media))
 }
 
 /// Names the walls around a parser process that do not stand.
-fn walls(containment: Containment) -> String {
+pub(super) fn walls(containment: Containment) -> String {
     if containment.is_full() {
         return "contained: no files, no network, no programs, bounded memory".to_owned();
     }
@@ -166,6 +172,9 @@ pub(super) fn programs() {
             "note: `{}` is missing; needed for {} (package {})",
             program.names[0], program.needed_for, program.package
         ));
+    }
+    if let Ok((_, media)) = environment::cache().and_then(|cache| walls_and_media(&cache)) {
+        media.missing().for_each(|line| say(&format!("note: {line}")));
     }
     let browser = Browser::look();
     if browser.found.is_err() {

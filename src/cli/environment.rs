@@ -1,6 +1,7 @@
 //! The environment variables that the program reads, each in one place.
 
 use camino::Utf8PathBuf;
+use wildgym_sandbox::programs::Program;
 use wildgym_sandbox::web::{Proxies, SEARCH_KEY, SearchKey};
 
 use super::Failure;
@@ -22,6 +23,15 @@ pub(super) const JUDGE_MODEL: &str = "WILDGYM_JUDGE_MODEL";
 
 /// The browser: a Chromium, in place of the one that is found in `PATH`.
 pub(super) const CHROMIUM: &str = "WILDGYM_CHROMIUM";
+
+/// Foreign programs, each in place of the one that is found in `PATH`.
+pub(super) const PROGRAMS: [(Program, &str); 5] = [
+    (Program::Ffmpeg, "WILDGYM_FFMPEG"),
+    (Program::Ffprobe, "WILDGYM_FFPROBE"),
+    (Program::Tesseract, "WILDGYM_TESSERACT"),
+    (Program::Pdftoppm, "WILDGYM_PDFTOPPM"),
+    (Program::HeifConvert, "WILDGYM_HEIF_CONVERT"),
+];
 
 /// Keeps colour out of tables, see <https://no-color.org>.
 pub(super) const NO_COLOR: &str = "NO_COLOR";

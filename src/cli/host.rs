@@ -13,7 +13,7 @@ use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
 use super::network::Planned;
-use super::{Failure, chromium, environment};
+use super::{Failure, chromium, environment, programs};
 use crate::runner::Gym;
 
 /// A suite and how it was named.
@@ -101,7 +101,9 @@ fn host_of(
     settings.contexts = browsers.get() as usize;
     settings.display = display;
     let browsers = Browsers::new(settings);
-    Ok(Arc::new(Host::new(browsers, scratch, Workers::new(program, cores), code)))
+    let programs = programs::open(program.clone(), scratch.path(), cores);
+    let host = Host::new(browsers, scratch, Workers::new(program, cores), code);
+    Ok(Arc::new(host.with_programs(programs)))
 }
 
 /// The same for a command that makes one attempt at most.

@@ -427,7 +427,7 @@ pub(super) fn for_stored(
 ) -> Result<Judge, Failure> {
     let left = Left::find(store, config, &config.judge.name)?;
     super::say_damaged(&left.bad_lines, BAD_LINE);
-    if left.to_try.is_empty() && left.to_judge.is_empty() {
+    if left.to_try.is_empty() && left.skipped.is_empty() && left.to_judge.is_empty() {
         return judge(&config.judge, cassette);
     }
     check_prompts(config)?;

@@ -6,13 +6,17 @@
 
 mod cassette;
 mod chromium;
+mod confine;
 mod environment;
 mod failure;
 mod host;
 mod judging;
 mod keeper;
+mod media;
 mod network;
+mod programs;
 mod progress;
+mod speech_model;
 mod start;
 mod tool_model;
 
@@ -22,6 +26,7 @@ mod annotate;
 mod compare;
 mod doctor;
 mod export;
+mod gate;
 mod rejudge;
 mod report;
 mod resume;
@@ -44,8 +49,8 @@ pub use failure::{Code, Failure};
 /// Measures how well language-model agents finish real work when nothing is idealised
 #[derive(Debug, Parser)]
 #[command(name = "wildgym", version, propagate_version = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 something lost, unjudged, unannotated, faulty or \
-missing, 2 usage or configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
+#[command(after_help = "Exit codes: 0 done, 1 something lost, unjudged, unannotated, faulty, \
+missing or blocked, 2 usage or configuration, 3 interrupted.\nStart with `wildgym setup`, then `wildgym run starter`.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -59,6 +64,7 @@ enum Command {
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
+    Gate(gate::GateArgs),
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
     Show(show::ShowArgs),
@@ -71,6 +77,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
     Keeper(keeper::KeeperArgs),
+    Confine(confine::ConfineArgs),
 }
 
 /// Runs the program with the arguments it was started with.
@@ -84,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Gate(args) => gate::run(&args),
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Show(args) => show::run(&args),
@@ -96,6 +104,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Keeper(args) => keeper::run(&args),
+        Command::Confine(args) => confine::run(&args),
     };
     let done = match LOST_DATA.get() {
         Some(error) => Err(Failure::usage(format!("cannot write to standard output: {error}"))),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::say;
-use crate::record::Usage;
+use crate::record::{Outcome, Usage};
 use crate::runner::Event;
 use crate::store::{JudgeConfig, RunConfig, Store};
 
@@ -115,7 +115,10 @@ impl Progress {
             Event::Began { .. } => {}
             Event::Ended { trial, attempt, outcome, detail, usage, again } => {
                 state.usage.add(usage);
-                if outcome.is_lost() && !self.quiet {
+                // One line for all that are skipped for the same want.
+                let skipped = matches!(outcome, Outcome::Skipped(_))
+                    && !state.outcomes.contains_key(&outcome.to_string());
+                if (outcome.is_lost() || skipped) && !self.quiet {
                     let why = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
                     self.line(&format!("{trial} attempt {attempt} {outcome}{why}"));
                 }

@@ -1,6 +1,6 @@
 //! `wildgym run`: tries tasks and records every trial.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -53,6 +53,10 @@ pub(super) struct RunArgs {
     /// Tasks to run, as a glob over task ids [default: all]
     #[arg(long, value_name = "PATTERN")]
     tasks: Option<String>,
+
+    /// Run only the tasks of a subset of the suite, such as `smoke`
+    #[arg(long, value_name = "NAME")]
+    subset: Option<String>,
 
     /// Run only the first COUNT of the selected tasks
     #[arg(long, value_name = "COUNT")]
@@ -437,11 +441,13 @@ pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failu
                 .compile_matcher(),
         ),
     };
+    let subset = args.subset.as_deref().map(|name| subset(suite, name)).transpose()?;
     let selected: Vec<String> = suite
         .tasks
         .keys()
         .filter(|id| glob.as_ref().is_none_or(|glob| glob.is_match(id)))
         .filter(|id| has_solution(&suite.tasks[*id], args.agent.as_ref()))
+        .filter(|id| subset.as_ref().is_none_or(|subset| subset.contains(id.as_str())))
         .take(args.limit.unwrap_or(usize::MAX))
         .cloned()
         .collect();
@@ -462,6 +468,21 @@ fn has_solution(task: &Task, agent: Option<&AgentArg>) -> bool {
             .is_some_and(|file| file.wrong.iter().any(|wrong| wrong.name == *name)),
         Some(AgentArg::Built(_)) | None => true,
     }
+}
+
+/// Returns the tasks of a subset, or says which subsets there are.
+fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a str>, Failure> {
+    let tasks = suite.subset(name);
+    if !tasks.is_empty() {
+        return Ok(tasks);
+    }
+    let known: Vec<&str> = suite.subsets().into_iter().collect();
+    let hint = if known.is_empty() {
+        "the suite has no subsets; `--tasks PATTERN` selects tasks by their ids".to_owned()
+    } else {
+        format!("its subsets are `{}`", known.join("`, `"))
+    };
+    Err(Failure::usage(format!("suite `{}` has no subset `{name}`", suite.meta.name)).hint(hint))
 }
 
 /// Writes down everything that can move a score.
@@ -488,6 +509,7 @@ fn config(
                 &wanted,
                 &operations(&opened.suite, blobs)?,
             ))?,
+            subsets: subsets(&opened.suite),
         },
         plan: Plan {
             tasks,
@@ -511,6 +533,12 @@ fn config(
         web: WebConfig::default(),
         cassette: None,
     })
+}
+
+/// Returns the tasks of every subset of a suite.
+fn subsets(suite: &Suite) -> BTreeMap<String, BTreeSet<String>> {
+    let tasks = |name: &str| suite.subset(name).into_iter().map(str::to_owned).collect();
+    suite.subsets().into_iter().map(|name| (name.to_owned(), tasks(name))).collect()
 }
 
 /// Returns what judges and reports need of the tasks.

@@ -58,6 +58,12 @@ pub(super) fn check_model(
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<(), Failure> {
     condition.model.as_ref().map_or(Ok(()), |config| check_endpoint(config, cassette))?;
+    let speech = condition.speech_model.as_ref();
+    speech.map_or(Ok(()), |config| check_endpoint(config, cassette)).map_err(|failure| {
+        failure.hint(
+            "start the endpoint of the speech model, or name another with `--speech-base-url`",
+        )
+    })?;
     let tools = condition.tool_model.as_ref();
     tools.map_or(Ok(()), |config| check_endpoint(config, cassette)).map_err(|failure| {
         failure
@@ -275,6 +281,8 @@ struct Made {
     condition: Condition,
     /// The model that acts, and the one that answers tools.
     model: Option<(Model, Model)>,
+    /// The one that writes down what is said.
+    speech: Option<Model>,
 }
 
 /// Returns the agent that replays a wrong solution of a task; a silent one where it has none
@@ -302,11 +310,13 @@ fn agents(
         let open = |config: &ModelConfig| client(config, cassette);
         let model = condition.model.as_ref().map(open).transpose()?;
         let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
-        made.insert(name.clone(), Made { condition: condition.clone(), model: model.zip(tools) });
+        let speech = condition.speech_model.as_ref().map(open).transpose()?;
+        let condition = condition.clone();
+        made.insert(name.clone(), Made { condition, model: model.zip(tools), speech });
     }
     let gym = Arc::clone(gym);
     Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
-        let Some(Made { condition, model }) = made.get(&trial.condition) else {
+        let Some(Made { condition, model, speech }) = made.get(&trial.condition) else {
             return Arc::new(Silent);
         };
         match (condition.agent.as_str(), model) {
@@ -317,8 +327,11 @@ fn agents(
                 let offer = gym.offer(&trial.task, browser);
                 let offered = offer.map(|offer| Arc::clone(&offer.offered)).unwrap_or_default();
                 let model = model.scoped(&name, attempt, "agent");
-                let asking = Asking::new(tools.clone(), name, attempt, condition.text_only);
-                Arc::new(React::new(model, offered).answered_by(Arc::new(asking)))
+                let asking = Asking::new(Some(tools.clone()), name, attempt, condition.text_only)
+                    .hearing(condition.hears)
+                    .transcribed_by(speech.clone());
+                let react = React::new(model, offered).blind(condition.text_only);
+                Arc::new(react.answered_by(Arc::new(asking)))
             }
             ("random", _) => Arc::new(Random),
             ("guess", _) => Arc::new(Guess),

@@ -40,6 +40,9 @@ enum TasksCommand {
         /// Show the reference answer too
         #[arg(long)]
         answer: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Check every file of a suite, and that no answer lies in the open
     Check {
@@ -66,8 +69,8 @@ pub(super) fn run(args: TasksArgs) -> Result<Code, Failure> {
     match args.command {
         TasksCommand::List { suite: None, json } => suites(json),
         TasksCommand::List { suite: Some(suite), json } => list(&suite, json),
-        TasksCommand::Show { suite, task, variant, answer } => {
-            show(&suite, &task, &variant, answer)
+        TasksCommand::Show { suite, task, variant, answer, json } => {
+            show(&suite, &task, &variant, (answer, json))
         }
         TasksCommand::Check { suite, run } => {
             let code = check::check(&suite)?;
@@ -98,23 +101,7 @@ fn suites(as_json: bool) -> Result<Code, Failure> {
 fn list(named: &str, as_json: bool) -> Result<Code, Failure> {
     let suite = open_suite(named)?.suite;
     if as_json {
-        let all: Vec<_> = suite
-            .tasks
-            .values()
-            .map(|task| {
-                json!({
-                    "id": task.meta.id,
-                    "title": task.meta.title,
-                    "scenario": task.meta.scenario,
-                    "subset": task.meta.subset,
-                    "tier": task.scenario_file.as_ref().map(|file| file.tier),
-                    "type": task.scenario_file.as_ref().map(|file| file.kind),
-                    "domain": task.meta.domain,
-                    "language": task.meta.language,
-                    "factors": task.meta.factors,
-                })
-            })
-            .collect();
+        let all: Vec<_> = suite.tasks.values().map(described).collect();
         data(&serde_json::to_string_pretty(&all).unwrap_or_default());
         return Ok(Code::Done);
     }
@@ -133,6 +120,22 @@ fn list(named: &str, as_json: bool) -> Result<Code, Failure> {
     }
     data(&table.to_string());
     Ok(Code::Done)
+}
+
+/// Describes a task to programs.
+fn described(task: &Task) -> serde_json::Value {
+    json!({
+        "id": task.meta.id,
+        "title": task.meta.title,
+        "scenario": task.meta.scenario,
+        "subset": task.meta.subset,
+        "tier": task.scenario_file.as_ref().map(|file| file.tier),
+        "type": task.scenario_file.as_ref().map(|file| file.kind),
+        "domain": task.meta.domain,
+        "language": task.meta.language,
+        "factors": task.meta.factors,
+        "needs": task.meta.environment.needs,
+    })
 }
 
 /// Finds a task of a suite.
@@ -173,11 +176,32 @@ fn variant_of(task: &Task, name: &str) -> Result<Variant, Failure> {
     }
 }
 
-fn show(named: &str, id: &str, variant: &str, answer: bool) -> Result<Code, Failure> {
+fn show(
+    named: &str,
+    id: &str,
+    variant: &str,
+    (answer, as_json): (bool, bool),
+) -> Result<Code, Failure> {
     let suite = open_suite(named)?.suite;
     let task = find(&suite, id)?;
     let variant = variant_of(task, variant)?;
     let given = task.given(&variant).map_err(|error| Failure::usage(error.to_string()))?;
+    let attachments: Vec<String> = given.files.keys().map(ToString::to_string).collect();
+    let pictures: Vec<String> = given.pictures.iter().map(ToString::to_string).collect();
+    let instruction = crate::agent::announced(&given.instruction, &attachments, &pictures, false);
+    if as_json {
+        let mut object = described(task);
+        object["now"] = json!(task.meta.now);
+        object["variant"] = json!(variant);
+        object["variants"] = json!(task.variants());
+        object["instruction"] = json!(instruction.trim_end());
+        object["attachments"] = json!(attachments);
+        if answer {
+            object["answer"] = json!(task.meta.answer);
+        }
+        data(&serde_json::to_string_pretty(&object).unwrap_or_default());
+        return Ok(Code::Done);
+    }
     data(&format!(
         "{id} · {variant} · {} · {} · {} · starts at {}\n{}\n",
         task.meta.scenario,
@@ -186,9 +210,12 @@ fn show(named: &str, id: &str, variant: &str, answer: bool) -> Result<Code, Fail
         task.meta.now,
         task.meta.title
     ));
-    let attachments: Vec<String> = given.files.keys().map(ToString::to_string).collect();
-    data(crate::agent::announced(&given.instruction, &attachments).trim_end());
+    data(instruction.trim_end());
     data("");
+    let needs: Vec<&str> = task.meta.environment.needs.iter().map(|need| need.name()).collect();
+    if !needs.is_empty() {
+        data(&format!("needs: {}", needs.join(", ")));
+    }
     for other in task.variants() {
         let mark = if other == variant { " (shown)" } else { "" };
         data(&format!("variant: {other}{mark}"));

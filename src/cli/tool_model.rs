@@ -6,6 +6,7 @@ use serde_json::Map;
 use wildgym_tasks::environment::BrowserMode;
 
 use super::run::DEFAULT_BASE_URL;
+use super::speech_model::SpeechArgs;
 use super::{Failure, environment};
 use crate::store::{Condition, ModelConfig};
 
@@ -56,9 +57,16 @@ pub(super) struct ToolModelArgs {
           value_parser = clap::value_parser!(u64).range(1..))]
     tool_request_seconds: Option<u64>,
 
-    /// Send the model that answers tools no pictures, only text
+    /// Send models no pictures, only text: neither those of tools nor those of requests
     #[arg(long)]
     text_only: bool,
+
+    /// Send the model that answers tools sounds, as `input_audio`; for models that hear
+    #[arg(long)]
+    hears: bool,
+
+    #[command(flatten)]
+    speech: SpeechArgs,
 }
 
 /// The same flags for a run whose endpoint has moved.
@@ -72,6 +80,14 @@ pub(super) struct ToolMovedArgs {
     /// Environment variable that holds its key, where it is another now
     #[arg(long = "tool-api-key-env", value_name = "NAME")]
     tool_api_key_env: Option<String>,
+
+    /// Base URL of the endpoint of the speech model, where it has moved
+    #[arg(long = "speech-base-url", value_name = "URL")]
+    speech_base_url: Option<String>,
+
+    /// Environment variable that holds its key, where it is another now
+    #[arg(long = "speech-api-key-env", value_name = "NAME")]
+    speech_api_key_env: Option<String>,
 }
 
 /// How pages are offered.
@@ -98,7 +114,12 @@ impl ToolModelArgs {
         &self,
         (mut name, mut condition): (String, Condition),
     ) -> Result<(String, Condition), Failure> {
-        let given = [(self.name.is_some(), "--tool-model"), (self.text_only, "--text-only")];
+        let given = [
+            (self.name.is_some(), "--tool-model"),
+            (self.text_only, "--text-only"),
+            (self.hears, "--hears"),
+            (self.speech.is_given(), "--speech-model"),
+        ];
         let given = given.into_iter().find(|(given, _)| *given);
         if let (Some((_, flag)), None) = (given, &condition.model) {
             let agent = &condition.agent;
@@ -109,6 +130,9 @@ impl ToolModelArgs {
         }
         condition.tool_model = self.model(condition.model.as_ref())?;
         condition.text_only = self.text_only;
+        condition.hears = self.hears;
+        let answers = condition.tool_model.as_ref().or(condition.model.as_ref());
+        condition.speech_model = self.speech.model(answers);
         condition.browser = self.browser.map(BrowserMode::from);
         if let Some(browser) = condition.browser {
             name = format!("{name}-{}", browser.name());
@@ -158,25 +182,50 @@ impl ToolModelArgs {
     pub(super) fn text_only(&self) -> bool {
         self.text_only
     }
+
+    /// Returns whether the model that answers tools is sent sounds.
+    pub(super) fn hears(&self) -> bool {
+        self.hears
+    }
+
+    /// Returns the model that writes down what is said, where one is named. `answers` is the
+    /// model that answers tools.
+    pub(super) fn speech(&self, answers: Option<&ModelConfig>) -> Option<ModelConfig> {
+        self.speech.model(answers)
+    }
 }
 
 impl ToolMovedArgs {
-    /// Applies what moves no score: where the model is.
+    /// Applies what moves no score: where the models are.
     pub(super) fn apply(&self, condition: &mut Condition) -> Result<(), Failure> {
-        let Self { tool_base_url, tool_api_key_env } = self;
-        let Some(model) = &mut condition.tool_model else {
-            if tool_base_url.is_none() && tool_api_key_env.is_none() {
-                return Ok(());
-            }
-            return Err(Failure::usage("the run's tools are answered by no model of their own")
-                .hint("`--base-url` moves the agent's model, which answers them too"));
-        };
-        if let Some(url) = tool_base_url {
-            model.base_url.clone_from(url);
-        }
-        if let Some(name) = tool_api_key_env {
-            model.key_env.clone_from(name);
-        }
-        Ok(())
+        let moved = (&self.tool_base_url, &self.tool_api_key_env);
+        move_to(moved, condition.tool_model.as_mut(), || {
+            Failure::usage("the run's tools are answered by no model of their own")
+                .hint("`--base-url` moves the agent's model, which answers them too")
+        })?;
+        let moved = (&self.speech_base_url, &self.speech_api_key_env);
+        move_to(moved, condition.speech_model.as_mut(), || {
+            Failure::usage("the run has no speech model")
+                .hint("leave `--speech-base-url` and `--speech-api-key-env` out")
+        })
     }
+}
+
+/// Moves a model to another endpoint or key, where one is named.
+fn move_to(
+    (url, key_env): (&Option<String>, &Option<String>),
+    model: Option<&mut ModelConfig>,
+    none: impl FnOnce() -> Failure,
+) -> Result<(), Failure> {
+    if url.is_none() && key_env.is_none() {
+        return Ok(());
+    }
+    let model = model.ok_or_else(none)?;
+    if let Some(url) = url {
+        model.base_url.clone_from(url);
+    }
+    if let Some(name) = key_env {
+        model.key_env.clone_from(name);
+    }
+    Ok(())
 }

@@ -22,7 +22,7 @@ use super::network::{WebArgs, announce};
 use super::tool_model::ToolModelArgs;
 use super::{Code, Failure, data, say, start, world};
 use crate::agent::Asking;
-use crate::store::WebName;
+use crate::store::{ModelConfig, WebName};
 
 /// List the tools, show one, or call one by hand
 #[derive(Debug, Args)]
@@ -262,12 +262,23 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
 
 /// Returns who answers the questions of tools; none where no model is named.
 fn ask(args: &ToolModelArgs) -> Result<Option<Arc<dyn Ask>>, Failure> {
-    let Some(config) = args.model(None)? else { return Ok(None) };
-    start::check_endpoint(&config, None).map_err(|failure| {
-        failure.hint("start the endpoint, or name another with `--tool-base-url`")
-    })?;
-    let model = start::client(&config, None)?;
-    let asking = Asking::new(model, "tools/call".to_owned(), 1, args.text_only());
+    let answers = args.model(None)?;
+    let speech = args.speech(answers.as_ref());
+    if answers.is_none() && speech.is_none() {
+        return Ok(None);
+    }
+    let open = |config: Option<&ModelConfig>, flag: &str| {
+        let Some(config) = config else { return Ok(None) };
+        start::check_endpoint(config, None).map_err(|failure| {
+            failure.hint(format!("start the endpoint, or name another with `{flag}`"))
+        })?;
+        start::client(config, None).map(Some)
+    };
+    let model = open(answers.as_ref(), "--tool-base-url")?;
+    let speech = open(speech.as_ref(), "--speech-base-url")?;
+    let asking = Asking::new(model, "tools/call".to_owned(), 1, args.text_only())
+        .hearing(args.hears())
+        .transcribed_by(speech);
     Ok(Some(Arc::new(asking) as Arc<dyn Ask>))
 }
 

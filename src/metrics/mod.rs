@@ -12,6 +12,7 @@
 mod agreement;
 mod beta;
 mod estimators;
+mod gate;
 mod interval;
 mod paired;
 mod prices;
@@ -22,6 +23,7 @@ mod usage;
 
 pub use agreement::{AGREEMENT_METHOD, Agreement, Confusion, Rating};
 pub use estimators::{avg, pass_at_k, pass_hat_k};
+pub use gate::{Drop, SURE, Sides};
 pub use interval::{FEWEST_TASKS, METHOD, ci95};
 pub use paired::{Flip, PAIRED_METHOD, Paired, Pairs, difference_ci95};
 pub use prices::{BadPrices, Price, Prices};

@@ -12,16 +12,18 @@ use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, redirect};
 use tokio::time::Instant;
+use url::Url;
 use wildgym_sandbox::work::Working;
 
 use super::cassette::{Cassette, CassetteError};
 use super::endpoint::{Endpoint, Settings};
 use super::error::{Failure, ModelError};
-use super::judgement::{Answer, Judgement, hint, judge};
+use super::judgement::{Answer, Judgement, hint, judge, judge_words};
 use super::message::{self, Message, Offered};
 use super::reel::{Ended, Reel, Request, Turn};
 use super::reply::{self, Reply};
 use super::retry::{chance, retry_after};
+use super::sound::Sound;
 use crate::record::{Retry, Usage};
 
 /// The largest answer that is read, in bytes.
@@ -195,21 +197,78 @@ impl Model {
     ) -> Result<Exchange, ModelError> {
         let body = Bytes::from(message::body(&self.shared.prefix, messages, tools));
         let course = Course::new(&body);
+        let posted = Posted { url: self.shared.endpoint.url.clone(), content_type: None, body };
+        let purpose = Purpose::Chat { round, tools };
         let Some(reel) = &self.reel else {
             if self.is_replayed() {
                 return Err(CassetteError::Unscoped.into());
             }
-            return self.converse(course, body, round, tools, working).await;
+            return self.converse(course, posted, &purpose, working).await;
         };
         let (digest, prefix) = (course.digest.clone(), &self.shared.prefix);
         let key = self.shared.endpoint.key.as_ref();
         match reel.turn(Request { digest, prefix, messages, tools, key })? {
-            Turn::Known(ended) => self.recall(course, *ended, round, tools),
+            Turn::Known(ended) => self.recall(course, *ended, &purpose),
             Turn::New(pending) => {
-                let ended = self.converse(course, body, round, tools, working).await;
+                let ended = self.converse(course, posted, &purpose, working).await;
                 pending.keep(&ended)?;
                 ended
             }
+        }
+    }
+
+    /// Has what is said in a sound written down: asks the endpoint's sibling route
+    /// `audio/transcriptions` (`OpenAI` API reference, "Create transcription").
+    ///
+    /// The reply's content is the text; times and language, where the endpoint tells them,
+    /// are in its body. An exchange is kept and known again by what the sound is a piece of
+    /// ([`Sound::named`]) and the settings, not by the bytes of the request.
+    pub async fn transcribe(
+        &self,
+        sound: &Sound,
+        working: Option<&mut Working>,
+    ) -> Result<Exchange, ModelError> {
+        let prefix = sound.prefix(self.shared.endpoint.model());
+        let messages = [sound.named()];
+        let tools = Offered::default();
+        let course = Course::new(&message::body(&prefix, &messages, &tools));
+        let posted = || self.posted_sound(sound, &course.digest);
+        let Some(reel) = &self.reel else {
+            if self.is_replayed() {
+                return Err(CassetteError::Unscoped.into());
+            }
+            let posted = posted();
+            return self.converse(course, posted, &Purpose::Speech, working).await;
+        };
+        let digest = course.digest.clone();
+        let key = self.shared.endpoint.key.as_ref();
+        match reel.turn(Request {
+            digest,
+            prefix: &prefix,
+            messages: &messages,
+            tools: &tools,
+            key,
+        })? {
+            Turn::Known(ended) => self.recall(course, *ended, &Purpose::Speech),
+            Turn::New(pending) => {
+                let posted = posted();
+                let ended = self.converse(course, posted, &Purpose::Speech, working).await;
+                pending.keep(&ended)?;
+                ended
+            }
+        }
+    }
+
+    /// Returns the request that carries a sound.
+    fn posted_sound(&self, sound: &Sound, digest: &str) -> Posted {
+        let (boundary, body) = sound.form(self.shared.endpoint.model(), digest);
+        Posted {
+            url: self.shared.endpoint.beside("audio/transcriptions"),
+            content_type: HeaderValue::from_str(&format!(
+                "multipart/form-data; boundary={boundary}"
+            ))
+            .ok(),
+            body: body.into(),
         }
     }
 
@@ -217,9 +276,8 @@ impl Model {
     async fn converse(
         &self,
         mut course: Course,
-        body: Bytes,
-        round: u32,
-        tools: &Offered,
+        posted: Posted,
+        purpose: &Purpose<'_>,
         mut working: Option<&mut Working>,
     ) -> Result<Exchange, ModelError> {
         loop {
@@ -227,10 +285,10 @@ impl Model {
             let slot = idle(&mut working, self.shared.endpoint.gate.enter()).await;
             course.waited += waiting.elapsed();
             let sent = Instant::now();
-            let answer = self.send(body.clone()).await;
+            let answer = self.send(&posted).await;
             drop(slot);
             course.took = sent.elapsed();
-            let backoff = match self.settle(&mut course, answer, round, tools) {
+            let backoff = match self.settle(&mut course, answer, purpose) {
                 Settled::Ended(end) => return *end,
                 Settled::Backoff(backoff) => backoff,
             };
@@ -246,8 +304,7 @@ impl Model {
         &self,
         mut course: Course,
         ended: Ended,
-        round: u32,
-        tools: &Offered,
+        purpose: &Purpose<'_>,
     ) -> Result<Exchange, ModelError> {
         if let Some(error) = ended.error(&course.digest) {
             return Err(error);
@@ -255,8 +312,8 @@ impl Model {
         let status = ended.status.unwrap_or_default();
         let (body, mended) = (ended.body, ended.mended);
         let answer = Answer { status, retry_after: None, body, mended };
-        let (reply, usage) = match judge(&answer) {
-            Judgement::Completion { body, mended } => read(body, mended, round, tools),
+        let (reply, usage) = match purpose.judge(&answer) {
+            Judgement::Completion { body, mended } => purpose.read(body, mended),
             Judgement::Filtered => (Reply::empty("content-filter"), Usage::default()),
             Judgement::Fruitless { note, .. } => (Reply::empty(note), Usage::default()),
             Judgement::Again { reason, .. }
@@ -269,19 +326,22 @@ impl Model {
     }
 
     /// Sends one request and reads its answer; the error says what went wrong.
-    async fn send(&self, body: Bytes) -> Result<Answer, String> {
+    async fn send(&self, posted: &Posted) -> Result<Answer, String> {
         let limit = self.shared.settings.request_timeout;
-        match tokio::time::timeout(limit, self.answer(body)).await {
+        match tokio::time::timeout(limit, self.answer(posted)).await {
             Ok(answer) => answer,
             Err(_) => Err(format!("no reply within {} s", limit.as_secs_f64())),
         }
     }
 
-    async fn answer(&self, body: Bytes) -> Result<Answer, String> {
-        let Shared { client, endpoint, headers, .. } = &*self.shared;
+    async fn answer(&self, posted: &Posted) -> Result<Answer, String> {
+        let Shared { client, headers, .. } = &*self.shared;
         let mut headers = headers.clone();
         headers.extend(self.scope.clone());
-        let request = client.post(endpoint.url.clone()).headers(headers).body(body);
+        if let Some(kind) = &posted.content_type {
+            headers.insert(CONTENT_TYPE, kind.clone());
+        }
+        let request = client.post(posted.url.clone()).headers(headers).body(posted.body.clone());
         let mut response = request.send().await.map_err(|error| causes(&error.without_url()))?;
         let status = response.status().as_u16();
         let retry_after = retry_after(response.headers(), Timestamp::now());
@@ -305,12 +365,11 @@ impl Model {
         &self,
         course: &mut Course,
         answer: Result<Answer, String>,
-        round: u32,
-        tools: &Offered,
+        purpose: &Purpose<'_>,
     ) -> Settled {
         let (answer, judgement) = match answer {
             Ok(answer) => {
-                let judgement = judge(&answer);
+                let judgement = purpose.judge(&answer);
                 (Some(answer), judgement)
             }
             Err(reason) => (None, Judgement::Again { reason, busy: false }),
@@ -324,7 +383,7 @@ impl Model {
         };
         let end = match judgement {
             Judgement::Completion { body: value, mended } => {
-                let (reply, usage) = read(value, mended, round, tools);
+                let (reply, usage) = purpose.read(value, mended);
                 Ok(self.exchange(course, answer_status, body, reply, usage))
             }
             Judgement::Filtered => {
@@ -408,6 +467,45 @@ impl Model {
         match &self.shared.endpoint.key {
             Some(key) => key.redact(text),
             None => text,
+        }
+    }
+}
+
+/// A request as it is posted.
+#[derive(Debug)]
+struct Posted {
+    url: Url,
+    /// The type of its body, where that is not JSON.
+    content_type: Option<HeaderValue>,
+    body: Bytes,
+}
+
+/// What a request asks for, and so how its answer is read.
+#[derive(Debug)]
+enum Purpose<'a> {
+    /// A reply in a conversation.
+    Chat { round: u32, tools: &'a Offered },
+    /// The words of a sound.
+    Speech,
+}
+
+impl Purpose<'_> {
+    fn judge(&self, answer: &Answer) -> Judgement {
+        match self {
+            Self::Chat { .. } => judge(answer),
+            Self::Speech => judge_words(answer),
+        }
+    }
+
+    /// Reads the body of a good answer, whose JSON was `mended` or not.
+    fn read(&self, body: serde_json::Value, mended: bool) -> (Reply, Usage) {
+        match self {
+            Self::Chat { round, tools } => read(body, mended, *round, tools),
+            Self::Speech => {
+                // Endpoints that count seconds count no tokens.
+                let usage = reply::usage(&body).unwrap_or_default();
+                (Reply::of_words(&body), usage)
+            }
         }
     }
 }

@@ -109,6 +109,14 @@ impl Endpoint {
         &self.url[..Position::AfterPath]
     }
 
+    /// Returns the address of another route under the same base URL.
+    pub(super) fn beside(&self, route: &str) -> Url {
+        let mut url = self.url.clone();
+        let path = url.path().trim_end_matches("chat/completions").to_owned();
+        url.set_path(&format!("{path}{route}"));
+        url
+    }
+
     /// Tells whether the address is on this machine, where no proxy is asked.
     pub(super) fn is_loopback(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default();
@@ -252,6 +260,18 @@ mod tests {
         for (base, expected, why) in table {
             let got = Endpoint::new(base, "m", None, 1).ok();
             assert_eq!(got.as_ref().map(|got| got.url.as_str()), expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn other_routes_lie_beside_the_chat_route() {
+        for (base, expected) in [
+            ("http://h:8000/v1", "http://h:8000/v1/audio/transcriptions"),
+            ("http://h/v1/chat/completions", "http://h/v1/audio/transcriptions"),
+            ("https://h/d?api-version=1", "https://h/d/audio/transcriptions?api-version=1"),
+        ] {
+            let endpoint = Endpoint::new(base, "m", None, 1).unwrap();
+            assert_eq!(endpoint.beside("audio/transcriptions").as_str(), expected);
         }
     }
 

@@ -72,19 +72,48 @@ const FILTERED: [&str; 3] =
 
 const NO_CREDIT: [&str; 2] = ["insufficient_quota", "billing_hard_limit_reached"];
 
+/// Judges an answer that should hold the words of a sound.
+pub(super) fn judge_words(answer: &Answer) -> Judgement {
+    let (body, mended) = match whole(answer) {
+        Ok(whole) => whole,
+        Err(judgement) => return judgement,
+    };
+    if body.get("text").is_some_and(Value::is_string) {
+        return Judgement::Completion { body, mended };
+    }
+    again("the reply is no transcript; check the base URL".into())
+}
+
 /// Judges an answer.
 pub(super) fn judge(answer: &Answer) -> Judgement {
+    let (body, mended) = match whole(answer) {
+        Ok(whole) => whole,
+        Err(judgement) => return judgement,
+    };
+    match body.get("choices").and_then(Value::as_array).map(Vec::is_empty) {
+        Some(false) => Judgement::Completion { body, mended },
+        Some(true) => {
+            Judgement::Fruitless { reason: "the reply has no choices".into(), note: "no-choices" }
+        }
+        None => again("the reply is not a chat completion; check the base URL".into()),
+    }
+}
+
+/// Reads the JSON of an answer that tells of no error, and whether it was mended; else what
+/// the answer amounts to.
+fn whole(answer: &Answer) -> Result<(Value, bool), Judgement> {
     let text = answer.body.trim_start_matches('\u{feff}').trim();
     let parsed = parse(text);
     if !(200..300).contains(&answer.status) {
-        return judge_error(answer.status, &Said::read(parsed.as_ref().ok().map(|p| &p.0), text));
+        let said = Said::read(parsed.as_ref().ok().map(|p| &p.0), text);
+        return Err(judge_error(answer.status, &said));
     }
     let (body, mended) = match parsed {
         Ok(parsed) => parsed,
         Err(_) if text.starts_with('<') => {
-            return again("an HTML page came instead of JSON; check the base URL".into());
+            return Err(again("an HTML page came instead of JSON; check the base URL".into()));
         }
-        Err(error) => return again(format!("the reply is not JSON: {error}")),
+        Err(error) => return Err(again(format!("the reply is not JSON: {error}"))),
     };
     if let Some(error) = inner_error(&body) {
         let code = error.get("code").and_then(|code| {
@@ -93,15 +122,9 @@ pub(super) fn judge(answer: &Answer) -> Judgement {
                 .and_then(|c| u16::try_from(c).ok())
         });
         let status = code.filter(|code| (400..600).contains(code)).unwrap_or(500);
-        return judge_error(status, &Said::read(Some(&body), text));
+        return Err(judge_error(status, &Said::read(Some(&body), text)));
     }
-    match body.get("choices").and_then(Value::as_array).map(Vec::is_empty) {
-        Some(false) => Judgement::Completion { body, mended: mended || answer.mended },
-        Some(true) => {
-            Judgement::Fruitless { reason: "the reply has no choices".into(), note: "no-choices" }
-        }
-        None => again("the reply is not a chat completion; check the base URL".into()),
-    }
+    Ok((body, mended || answer.mended))
 }
 
 fn again(reason: String) -> Judgement {

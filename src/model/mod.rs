@@ -1,5 +1,6 @@
 //! Models behind any OpenAI-compatible chat-completions endpoint.
 //!
+//! [`Model::transcribe`] has the words of a sound written down, at the route beside it.
 //! [`Model::chat`] sends a conversation and returns an [`Exchange`]: the body exactly as
 //! received, what it means, and what it took to get it. Replies are not streamed, and
 //! nothing in here decides what an agent does next.
@@ -23,6 +24,7 @@ mod message;
 mod reel;
 mod reply;
 mod retry;
+mod sound;
 mod structured;
 
 pub use cassette::{Cassette, CassetteError, Met};
@@ -32,4 +34,5 @@ pub use error::{Failure, ModelError};
 pub use message::{Message, Offered};
 pub use reply::Reply;
 pub use retry::Retrying;
+pub use sound::Sound;
 pub use structured::{Asked, Structured, json_text, said};

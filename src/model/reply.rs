@@ -41,6 +41,12 @@ impl Reply {
         Self { peculiar: vec![peculiar.to_owned()], ..Self::default() }
     }
 
+    /// Returns the words of a sound as a reply.
+    pub(super) fn of_words(body: &Value) -> Self {
+        let text = body.get("text").and_then(Value::as_str).unwrap_or_default();
+        Self { content: Some(text.to_owned()), ..Self::default() }
+    }
+
     /// Reads the body of an answer. `round` makes the ids of calls that have none.
     pub(super) fn read(mut body: Value, round: u32, tools: &Offered) -> Self {
         let mut reply = Self::default();

@@ -145,8 +145,25 @@ pub struct MessageRecord {
     pub role: String,
     /// What was said.
     pub content: Body,
-    /// Why: `prompt`, `task`, `reminder`.
+    /// Why: `prompt`, `task`, `reminder`, or `pictures-refused` for a request that replaces
+    /// one whose pictures the endpoint did not take.
     pub why: String,
+    /// Pictures that were shown with it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<PictureRecord>,
+}
+
+/// A picture that was shown with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PictureRecord {
+    /// Path of the file in the workspace that it was made of.
+    pub path: String,
+    /// Media type of what was shown.
+    pub media_type: String,
+    /// Digest of the blob that holds what was shown.
+    pub blob: String,
+    /// Its size in bytes.
+    pub bytes: u64,
 }
 
 /// A request to a model and its reply.
@@ -331,6 +348,27 @@ pub struct StateRecord {
     pub start: String,
     /// Blob with the state at the end, after what was then still due to happen.
     pub end: String,
+}
+
+impl OutcomeRecord {
+    /// Returns the record of an attempt that came to nothing before its agent did anything.
+    #[must_use]
+    pub fn unbegun(outcome: Outcome, detail: String) -> Self {
+        Self {
+            outcome,
+            answer: None,
+            detail: Some(detail),
+            rounds: 0,
+            calls: 0,
+            usage: Usage::default(),
+            tool_usage: Usage::default(),
+            web_misses: 0,
+            clock: Timestamp::UNIX_EPOCH,
+            files: Vec::new(),
+            state: None,
+            t: Times::default(),
+        }
+    }
 }
 
 /// A file of the workspace at the end.

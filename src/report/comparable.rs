@@ -68,6 +68,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("model", differ("model", &model(a), &model(b))),
         ("settings", settings(a, b)),
         ("tool-model", tool_model(a, b)),
+        ("speech-model", speech_model(a, b)),
         ("browser", differ("how pages are offered", browser(a), browser(b))),
         ("tasks", only("tasks", &of_a.plan.tasks, &of_b.plan.tasks)),
         ("variants", only("variants", &variants(of_a), &variants(of_b))),
@@ -77,6 +78,38 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
     ];
     let found = all.into_iter().filter(|(_, lines)| !lines.is_empty());
     found.map(|(what, lines)| Difference { what, lines }).collect()
+}
+
+/// Returns what forbids a comparison where it differs, as one text for each of
+/// [`ALLOWABLE`]: what can be kept of a run where the run itself is gone.
+#[must_use]
+pub fn pins(config: &RunConfig, judge: &str) -> BTreeMap<String, String> {
+    let or_none = |value: Option<u64>| value.map_or("none".to_owned(), |value| value.to_string());
+    let RunConfig { suite, limits, bounds, tools, web, .. } = config;
+    let mut judge = judge.to_owned();
+    if config.judge.name == judge && config.judge.votes > 0 {
+        let models = config.judge.models.iter().map(|model| model.name.as_str());
+        let models: Vec<&str> = models.collect();
+        judge = format!("{judge} ({} of {})", config.judge.votes, models.join(", "));
+    }
+    let recording = web.recording.as_ref().map(|it| format!(" {}", it.digest)).unwrap_or_default();
+    let texts = [
+        ("suite", format!("{} {} ({})", suite.name, suite.version, suite.digest)),
+        ("judge", judge),
+        (
+            "limits",
+            format!(
+                "{} rounds, {} tokens, {} s",
+                or_none(limits.rounds.map(Into::into)),
+                or_none(limits.tokens),
+                or_none(limits.seconds)
+            ),
+        ),
+        ("bounds", format!("{} s, {} bytes", bounds.seconds, bounds.bytes)),
+        ("tools", tools.schemas.clone()),
+        ("web", format!("{}{recording}", web.kind.name())),
+    ];
+    texts.into_iter().map(|(what, text)| (what.to_owned(), text)).collect()
 }
 
 /// Says that a value differs, where it does.
@@ -242,6 +275,19 @@ fn tool_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
     let both_own = own(a) && own(b);
     let named = if both_own { Vec::new() } else { differ("model of tools", &name(a), &name(b)) };
     [named, differ("pictures for the model of tools", pictures(a), pictures(b))].concat()
+}
+
+/// Who writes down what is said, and whether the model of tools hears.
+fn speech_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
+    fn name<'a>(side: &Pinned<'a>) -> &'a str {
+        side.condition.speech_model.as_ref().map_or("none", |model| &model.name)
+    }
+    let sounds = |side: &Pinned<'_>| if side.condition.hears { "yes" } else { "no" };
+    [
+        differ("speech model", name(a), name(b)),
+        differ("sounds for the model of tools", sounds(a), sounds(b)),
+    ]
+    .concat()
 }
 
 fn browser<'a>(side: &Pinned<'a>) -> &'a str {

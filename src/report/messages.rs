@@ -8,10 +8,11 @@
 
 use std::collections::BTreeSet;
 
+use data_encoding::BASE64;
 use serde_json::{Map, Value, json};
 
 use super::Resolve;
-use crate::record::{Body, CallRecord, ModelRecord, Record};
+use crate::record::{Body, CallRecord, MessageRecord, ModelRecord, PictureRecord, Record};
 use crate::verdict::Verdict;
 
 /// Returns an attempt as one object with `trial`, `attempt`, `messages`, `tools`,
@@ -41,8 +42,7 @@ pub fn messages(
             }
             Record::Message(message) => {
                 chat.close();
-                let content = chat.text(&message.content);
-                chat.messages.push(json!({"role": message.role, "content": content}));
+                chat.told(message);
             }
             Record::Model(model) if model.role == "agent" => {
                 scripted = false;
@@ -97,6 +97,28 @@ impl<'a> Chat<'a> {
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
                 .unwrap_or_default(),
         }
+    }
+
+    /// Adds what the agent was told, pictures included; a request without the pictures that
+    /// an endpoint refused replaces the one with them.
+    fn told(&mut self, message: &MessageRecord) {
+        let text = self.text(&message.content);
+        if message.why == "pictures-refused" {
+            self.messages.pop();
+        }
+        let content = if message.pictures.is_empty() {
+            Value::from(text)
+        } else {
+            let mut parts = vec![json!({"type": "text", "text": text})];
+            for PictureRecord { path, media_type, blob, .. } in &message.pictures {
+                let Some(bytes) = (self.resolve)(blob) else { continue };
+                let url = format!("data:{media_type};base64,{}", BASE64.encode(&bytes));
+                parts.push(json!({"type": "text", "text": format!("{path}:")}));
+                parts.push(json!({"type": "image_url", "image_url": {"url": url}}));
+            }
+            Value::Array(parts)
+        };
+        self.messages.push(json!({"role": message.role, "content": content}));
     }
 
     /// Opens a turn with a model's reply; an error's body is none.

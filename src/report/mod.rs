@@ -12,6 +12,7 @@ mod compare;
 mod conduct;
 mod errors;
 mod figures;
+mod gate;
 mod groups;
 mod json;
 mod layout;
@@ -28,9 +29,13 @@ mod usage;
 mod view;
 
 pub use agreement::{AgreementView, ItemKind, LabelledItem, agreement, agreement_json};
-pub use comparable::{ALLOWABLE, Difference, Pinned, differences};
+pub use comparable::{ALLOWABLE, Difference, Pinned, differences, pins};
 pub use compare::{Comparison, comparison_json, comparison_terminal};
 pub use errors::{ErrorsView, FailedTrial, errors, errors_json};
+pub use gate::{
+    Compared, GateView, Gated, gate_json, junit as gate_junit, markdown as gate_markdown,
+    terminal as gate_terminal,
+};
 pub use groups::Grouping;
 pub use json::json;
 pub use listing::listing;

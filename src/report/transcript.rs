@@ -13,7 +13,7 @@ use super::figures::{counted, duration, number};
 use super::sanitize::{lines, one_line};
 use crate::record::{
     Annotation, AttemptRecord, Body, CallRecord, EventRecord, MessageRecord, ModelRecord,
-    OutcomeRecord, Record,
+    OutcomeRecord, PictureRecord, Record,
 };
 use crate::verdict::{Verdict, VerdictRecord, Vote};
 
@@ -133,6 +133,11 @@ impl Page<'_> {
         self.line(&format!("\n── {title}"));
         let text = self.text(&message.content);
         self.block("   ", &text, self.options.lines);
+        for picture in &message.pictures {
+            let PictureRecord { path, media_type, blob, bytes } = picture;
+            let line = format!("   shown: {path} ({media_type}, {bytes} bytes, blob {blob})");
+            self.line(&one_line(&line, self.options.wide.max(160)));
+        }
     }
 
     /// Begins a round, once.

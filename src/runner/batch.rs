@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::StreamExt;
 use futures::future::ready;
 use futures::stream;
+use wildgym_toolbox::Ask;
 
 use super::build::Gym;
 use super::event::{Event, Stop, Stopper};
@@ -13,7 +14,7 @@ use super::execute::{Attempt, execute};
 use super::judging::{Case, Cases, Judged, Judging, Left};
 use crate::agent::Agent;
 use crate::judge::Judge;
-use crate::record::{Lost, Outcome, OutcomeRecord, Times, TrialId};
+use crate::record::{Lost, Outcome, OutcomeRecord, TrialId};
 use crate::store::{RunConfig, Store, StoreError};
 
 /// Attempts in a row that a model's endpoint may break before the run gives up: what
@@ -67,16 +68,22 @@ struct Shared {
     broken: AtomicUsize,
 }
 
-/// Runs every trial of the plan that has no attempt that counts, and has every attempt
+/// Runs every trial of the plan that has no attempt that counts, or was skipped for want of
+/// what is there now, and has every attempt
 /// judged that has no verdict. Judging goes on beside the trials and holds none of them up;
 /// a judge that fails leaves attempts without a verdict, and nothing else.
 pub async fn run(batch: Batch, stop: Stop) -> Result<Summary, StoreError> {
     let Batch { gym, store, config, agents, judge, concurrency, events } = batch;
     let name = &config.judge.name;
-    let left = Left::find(&store, &config, name)?;
+    let mut left = Left::find(&store, &config, name)?;
     let judging = Arc::new(Judging::open(&store, &config, judge, name, Arc::clone(&events))?);
     let broken = AtomicUsize::new(0);
     let shared = Arc::new(Shared { gym, store, config, agents, events, broken });
+    let able = |(place, attempt): &(usize, u32)| {
+        left.plan.get(*place).is_some_and(|trial| shared.is_able(&trial, *attempt))
+    };
+    let again: Vec<_> = left.skipped.iter().filter(|one| able(one)).copied().collect();
+    left.to_try.extend(again);
     let finished = left.plan.len() - left.to_try.len();
     shared.tell(Event::Planned { trials: left.plan.len(), finished });
     let (halt, halted, forward) = halting(&stop);
@@ -142,6 +149,13 @@ impl Shared {
         (self.events)(event);
     }
 
+    /// Returns whether what a trial's task needs is there.
+    fn is_able(&self, trial: &TrialId, attempt: u32) -> bool {
+        let answers = (self.agents)(trial, attempt).answers();
+        let answers = answers.map(|answers| answers as Arc<dyn Ask>);
+        self.gym.lacks(&trial.task, answers.as_deref()).is_none()
+    }
+
     fn gave_up(&self) -> bool {
         // A cassette does not tire: each attempt ends as it was recorded, whatever others do.
         let replayed = self.config.cassette.is_some();
@@ -205,20 +219,10 @@ impl Shared {
         });
         match task.await {
             Ok(ended) => ended,
-            Err(panic) => Ok(OutcomeRecord {
-                outcome: Outcome::Lost(Lost::Harness),
-                answer: None,
-                detail: Some(format!("the harness failed: {panic}")),
-                rounds: 0,
-                calls: 0,
-                usage: crate::record::Usage::default(),
-                tool_usage: crate::record::Usage::default(),
-                web_misses: 0,
-                clock: jiff::Timestamp::UNIX_EPOCH,
-                files: Vec::new(),
-                state: None,
-                t: Times::default(),
-            }),
+            Err(panic) => Ok(OutcomeRecord::unbegun(
+                Outcome::Lost(Lost::Harness),
+                format!("the harness failed: {panic}"),
+            )),
         }
     }
 }

@@ -11,7 +11,7 @@ use wildgym_sandbox::web::HermeticError;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace, WorkspaceError};
 use wildgym_sandbox::world::WorldError;
-use wildgym_sandbox::{Clock, Host, Sandbox};
+use wildgym_sandbox::{Clock, Engines, Host, Sandbox};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
 use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
@@ -22,6 +22,7 @@ use crate::record::TrialId;
 use crate::store::RunConfig;
 
 use super::faults::Faults;
+use super::needs::{Lacking, lacking};
 use super::network::{Network, View};
 use super::plan::seed_of;
 use super::worlds::{Worlds, WorldsError};
@@ -166,6 +167,13 @@ impl Gym {
         self.suite.tasks.get(id).ok_or_else(|| BuildError::NoTask(id.to_owned()))
     }
 
+    /// Returns what a task needs and neither this machine nor whoever answers tools has.
+    #[must_use]
+    pub fn lacks(&self, task: &str, answers: Option<&dyn Ask>) -> Option<Lacking> {
+        let needs = &self.suite.tasks.get(task)?.meta.environment.needs;
+        lacking(needs, Engines::of(&self.host.programs), answers)
+    }
+
     /// Makes the sandbox of a trial, with its attachments in place. `mode` is how
     /// pages are offered, and `ask` answers the questions of tools.
     pub fn build(
@@ -219,6 +227,7 @@ impl Gym {
         let request = Request {
             instruction: given.instruction,
             attachments: given.files.keys().map(ToString::to_string).collect(),
+            pictures: given.pictures.iter().map(ToString::to_string).collect(),
             language: task.meta.language,
         };
         Ok(Built { request, toolbox, work })

@@ -45,27 +45,17 @@ pub async fn execute(
     let mut transcript = store.transcript(&attempt.trial, attempt.attempt)?;
     let answers = agent.answers();
     let ask = answers.clone().map(|answers| answers as Arc<dyn Ask>);
+    if let Some(lacking) = gym.lacks(&attempt.trial.task, ask.as_deref()) {
+        let outcome = Outcome::Skipped(lacking.reason().to_owned());
+        return begun_not(&mut transcript, outcome, lacking.remedy().to_owned());
+    }
     let browser = config.conditions.get(&attempt.trial.condition).and_then(|one| one.browser);
     let mode = gym.mode(&attempt.trial.task, browser);
     let built = match gym.build(&attempt.trial, config, mode, ask) {
         Ok(built) => built,
         Err(error) => {
-            let end = OutcomeRecord {
-                outcome: Outcome::Lost(Lost::Sandbox),
-                answer: None,
-                detail: Some(error.to_string()),
-                rounds: 0,
-                calls: 0,
-                usage: crate::record::Usage::default(),
-                tool_usage: crate::record::Usage::default(),
-                web_misses: 0,
-                clock: jiff::Timestamp::UNIX_EPOCH,
-                files: Vec::new(),
-                state: None,
-                t: Times { at_ms: transcript.at_ms(), ..Times::default() },
-            };
-            transcript.append(&Record::Outcome(end.clone()))?;
-            return Ok(end);
+            let outcome = Outcome::Lost(Lost::Sandbox);
+            return begun_not(&mut transcript, outcome, error.to_string());
         }
     };
     transcript.append(&Record::Attempt(first(attempt, &built)))?;
@@ -98,6 +88,18 @@ pub async fn execute(
         Some(Err(_)) | None => Ending::without(Outcome::Limit(Limit::Time), episode.doing.clone()),
     };
     close(&mut episode, ending, took)
+}
+
+/// Closes the transcript of an attempt that never began.
+fn begun_not(
+    transcript: &mut Transcript,
+    outcome: Outcome,
+    detail: String,
+) -> Result<OutcomeRecord, StoreError> {
+    let t = Times { at_ms: transcript.at_ms(), ..Times::default() };
+    let end = OutcomeRecord { t, ..OutcomeRecord::unbegun(outcome, detail) };
+    transcript.append(&Record::Outcome(end.clone()))?;
+    Ok(end)
 }
 
 /// Completes when the time is up; never without a limit.

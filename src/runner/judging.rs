@@ -38,6 +38,9 @@ pub struct Left {
     /// Trials without an attempt that counts, by their place in the plan, and the number of
     /// the next attempt.
     pub to_try: Vec<(usize, u32)>,
+    /// Trials that were skipped, in the same form: they are tried once what their tasks need
+    /// is there.
+    pub skipped: Vec<(usize, u32)>,
     /// Attempts that count, without a verdict that counts.
     pub to_judge: Vec<Case>,
     /// Lines of verdicts that cannot be read, which are no verdicts.
@@ -74,9 +77,9 @@ impl Left {
         let (mut judged, bad_lines) = store.last_verdicts(judge)?;
         judged.retain(|_, line| !again && line.verdict != Verdict::Unjudged);
         let plan = Trials::of(config, &tasks);
-        let (to_try, to_judge) = (Vec::new(), Vec::new());
+        let (to_try, skipped, to_judge) = (Vec::new(), Vec::new(), Vec::new());
         let bad_transcripts = std::mem::take(&mut index.damaged);
-        let mut left = Self { plan, to_try, to_judge, bad_lines, bad_transcripts };
+        let mut left = Self { plan, to_try, skipped, to_judge, bad_lines, bad_transcripts };
         for (place, trial) in left.plan.iter().enumerate() {
             let known = index.trials.remove(&trial).unwrap_or_default();
             let Some(stored) = known.counted() else {
@@ -85,8 +88,9 @@ impl Left {
             };
             let attempt = stored.attempt;
             let Some(end) = &stored.end else { continue };
-            let skipped = matches!(end.outcome, Outcome::Skipped(_));
-            if !skipped && !judged.contains_key(&(trial.clone(), attempt)) {
+            if matches!(end.outcome, Outcome::Skipped(_)) {
+                left.skipped.push((place, Trial::next(&known)));
+            } else if !judged.contains_key(&(trial.clone(), attempt)) {
                 left.to_judge.push(Case { trial, attempt, end: end.clone() });
             }
         }

@@ -73,6 +73,9 @@ pub struct SuiteRef {
     pub source: String,
     /// Blob with what judges and reports need of its tasks ([`TaskData`] by id, as JSON).
     pub tasks: String,
+    /// The tasks of its subsets, by name of the subset.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub subsets: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What judges and reports need of a task, so that they work from the store alone.
@@ -193,6 +196,13 @@ pub struct Condition {
     /// Whether the model that answers tools is sent no pictures.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub text_only: bool,
+    /// The model that writes down what is said; none where the engine of the machine does,
+    /// or nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speech_model: Option<ModelConfig>,
+    /// Whether the model that answers tools is sent sounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hears: bool,
     /// How pages are offered; none where each task says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<BrowserMode>,
@@ -203,12 +213,20 @@ impl Condition {
     #[must_use]
     pub fn of(agent: &str) -> Self {
         let agent = agent.to_owned();
-        Self { agent, model: None, tool_model: None, text_only: false, browser: None }
+        Self {
+            agent,
+            model: None,
+            tool_model: None,
+            text_only: false,
+            speech_model: None,
+            hears: false,
+            browser: None,
+        }
     }
 
     /// Returns the models that are asked.
     pub fn models(&self) -> impl Iterator<Item = &ModelConfig> {
-        self.model.iter().chain(&self.tool_model)
+        self.model.iter().chain(&self.tool_model).chain(&self.speech_model)
     }
 }
 

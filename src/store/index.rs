@@ -43,15 +43,19 @@ impl Stored {
 /// The attempts at one trial, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trial {
-    /// The attempts; all but the last are lost.
+    /// The attempts; all but the last are lost or skipped.
     pub attempts: Vec<Stored>,
 }
 
 impl Trial {
-    /// Returns the attempt that counts: the first that is not lost.
+    /// Returns the attempt that counts: the first that is neither lost nor skipped, else the
+    /// last that was skipped.
     #[must_use]
     pub fn counted(&self) -> Option<&Stored> {
-        self.attempts.iter().find(|stored| !stored.outcome().is_lost())
+        let skipped = |stored: &&Stored| matches!(stored.outcome(), Outcome::Skipped(_));
+        let began = |stored: &&Stored| !stored.outcome().is_lost() && !skipped(stored);
+        let last = || self.attempts.iter().rev().find(skipped);
+        self.attempts.iter().find(began).or_else(last)
     }
 
     /// Returns the number that the next attempt gets.

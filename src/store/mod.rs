@@ -22,6 +22,7 @@ mod index;
 mod judged;
 mod lines;
 mod lock;
+mod series;
 mod states;
 mod transcript;
 mod verdicts;
@@ -40,6 +41,7 @@ pub use config::{
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
+pub use series::{SeriesLine, SeriesTask, append_series, read_series};
 pub use transcript::Transcript;
 pub use verdicts::{LastVerdicts, Verdicts};
 pub use web::{RecordingRef, WebConfig, WebName};

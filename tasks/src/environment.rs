@@ -3,12 +3,13 @@
 mod block;
 mod field;
 mod map;
+mod need;
 pub mod path;
 mod route;
 pub mod table;
 pub mod templates;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
 use schemars::JsonSchema;
@@ -21,6 +22,7 @@ use crate::world::Scene;
 pub use block::Blocked;
 pub use field::Given;
 pub use map::HostMap;
+pub use need::Need;
 pub use route::{
     Answer, Cookie, Field, FieldKind, Filter, Fits, List, Login, Method, OneRow, Route, SameSite,
     User,
@@ -50,6 +52,10 @@ pub struct Environment {
     /// The business system that the agent works in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Scene>,
+    /// What the machine, or a model of the run, must be able to do: where it is not, the
+    /// task is skipped.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<Need>,
 }
 
 impl Environment {

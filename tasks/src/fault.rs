@@ -81,6 +81,11 @@ impl Notes {
         self.0.push(fault);
     }
 
+    /// Returns whether nothing was noted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns all that was noted, sorted and without repetition, or nothing.
     pub(crate) fn finish(mut self) -> Option<Faults> {
         self.0.sort();

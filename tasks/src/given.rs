@@ -26,6 +26,8 @@ pub struct Given {
     pub instruction: String,
     /// Attachments: path in the workspace to file on the host.
     pub files: BTreeMap<Utf8PathBuf, Utf8PathBuf>,
+    /// Those of the attachments that are shown with the request, in the task's order.
+    pub pictures: Vec<Utf8PathBuf>,
 }
 
 /// Why a variant cannot be made. A task that was loaded makes all of its own.
@@ -65,7 +67,12 @@ impl Task {
     /// Returns what the agent is given in a variant.
     pub fn given(&self, variant: &Variant) -> Result<Given, ComposeError> {
         let Self { meta, instruction, files, overlays, .. } = self;
-        Ingredients { instruction, language: meta.language, files, overlays }.compose(variant)
+        let language = meta.language;
+        let mut given = Ingredients { instruction, language, files, overlays }.compose(variant)?;
+        // What a variant takes away is not shown either.
+        let shown = |path: &&Utf8PathBuf| given.files.contains_key(*path);
+        given.pictures = meta.pictures.iter().filter(shown).cloned().collect();
+        Ok(given)
     }
 
     /// Returns all variants of the task, the full one first.
@@ -79,7 +86,8 @@ impl Ingredients<'_> {
     /// Applies the overlays of a variant.
     pub(crate) fn compose(&self, variant: &Variant) -> Result<Given, ComposeError> {
         let chosen = self.chosen(variant)?;
-        Ok(Given { instruction: self.request(&chosen)?, files: self.attachments(&chosen)? })
+        let (instruction, files) = (self.request(&chosen)?, self.attachments(&chosen)?);
+        Ok(Given { instruction, files, pictures: Vec::new() })
     }
 
     /// Chooses the overlays that together take away exactly the factors of `variant`.

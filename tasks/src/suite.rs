@@ -1,6 +1,6 @@
 //! A suite: a named, versioned set of tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -48,6 +48,46 @@ pub struct SuiteMeta {
     /// What the suite says of the network.
     #[serde(default, skip_serializing_if = "SuiteWeb::is_empty")]
     pub web: SuiteWeb,
+    /// Parts of the suite that can be run by themselves, by name, such as `smoke`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub subsets: BTreeMap<String, SubsetMeta>,
+}
+
+/// `[subsets.NAME]` of `suite.toml`: the tasks of other subsets, and more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubsetMeta {
+    /// Subsets that tasks name as theirs, whose tasks belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subsets: Vec<String>,
+    /// Ids of tasks that belong to it beside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<String>,
+}
+
+impl Suite {
+    /// Returns the ids of the tasks of a subset: one that tasks name as theirs, or one of
+    /// `suite.toml`. It is empty where there is none of that name.
+    #[must_use]
+    pub fn subset(&self, name: &str) -> BTreeSet<&str> {
+        let more = self.meta.subsets.get(name);
+        let belongs = |(id, task): &(&String, &Task)| {
+            let own = task.meta.subset.as_deref();
+            own == Some(name)
+                || more.is_some_and(|more| {
+                    more.tasks.contains(id)
+                        || own.is_some_and(|own| more.subsets.iter().any(|one| one == own))
+                })
+        };
+        self.tasks.iter().filter(belongs).map(|(id, _)| id.as_str()).collect()
+    }
+
+    /// Returns the names of all subsets.
+    #[must_use]
+    pub fn subsets(&self) -> BTreeSet<&str> {
+        let own = self.tasks.values().filter_map(|task| task.meta.subset.as_deref());
+        own.chain(self.meta.subsets.keys().map(String::as_str)).collect()
+    }
 }
 
 /// `[web]` of `suite.toml`.

@@ -65,6 +65,11 @@ pub struct TaskMeta {
     /// The time at which the logical clock starts, in UTC.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub now: Timestamp,
+    /// Attachments that belong to the request as pictures: models that see are shown them
+    /// with it, all others are told their paths. PNG, JPEG, GIF or WebP, 10 at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>", extend("items" = {"type": "string", "format": "path"}))]
+    pub pictures: Vec<Utf8PathBuf>,
     /// Limits that are tighter or wider than the run's.
     #[serde(default)]
     pub limits: Limits,

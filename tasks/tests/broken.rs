@@ -190,6 +190,14 @@ const ROWS: &[(Change, &str)] = &[
         "tasks/ds-x/task.toml:9: discovery_hosts[0]: `www.c.example`: unknown host; did you mean `www.a.example`?",
     ),
     (
+        Swap(TASK, "discovery_hosts", "pictures = [\"menu.jpg\"]\ndiscovery_hosts"),
+        "tasks/ds-x/task.toml:9: pictures[0]: `menu.jpg` is no attachment of the task (below `files/`)",
+    ),
+    (
+        Swap(TASK, "discovery_hosts", "pictures = [\"sales.csv\"]\ndiscovery_hosts"),
+        "tasks/ds-x/task.toml:9: pictures[0]: `sales.csv` is no PNG, JPEG, GIF or WebP; convert it, or leave it out of `pictures`",
+    ),
+    (
         Swap(TASK, "file:sales", "file:sale"),
         "tasks/ds-x/task.toml:17: answer.stands[0].place: there is no such attachment",
     ),

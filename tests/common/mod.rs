@@ -3,6 +3,8 @@
 #![expect(dead_code, reason = "each story uses a part")]
 #![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
 
+pub(crate) mod written;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

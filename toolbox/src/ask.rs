@@ -12,6 +12,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use wildgym_sandbox::browser::Observation;
+use wildgym_sandbox::media::Transcript;
 use wildgym_sandbox::work::Working;
 
 use crate::door::Ingress;
@@ -21,6 +22,29 @@ pub trait Ask: fmt::Debug + Send + Sync {
     /// Returns whether pictures are worth making: false once it is known that whoever
     /// answers takes none.
     fn sees(&self) -> bool;
+
+    /// Returns whether whoever answers takes sounds in questions ([`Part::Sound`]).
+    fn hears(&self) -> bool {
+        false
+    }
+
+    /// Returns the name of the model that writes down what is said, where there is one.
+    fn transcriber(&self) -> Option<String> {
+        None
+    }
+
+    /// Writes down what is said in a piece of a recording; times are of the piece.
+    ///
+    /// `asker` and `working` are as in [`Ask::ask`].
+    fn transcribe<'a>(
+        &'a self,
+        asker: &'a Ingress,
+        speech: &'a Speech,
+        working: &'a mut Working,
+    ) -> BoxFuture<'a, Result<Transcript, AskError>> {
+        let _ = (asker, speech, working);
+        Box::pin(std::future::ready(Err(AskError::NoModel)))
+    }
 
     /// Answers a question of the call `asker`.
     ///
@@ -47,6 +71,22 @@ pub struct Question<'a> {
     pub form: Option<Form>,
     /// The page that the question is about, as data: for one who answers without a model.
     pub sight: Option<Sight<'a>>,
+}
+
+/// A piece of a recording that is to be written down.
+#[derive(Debug, Clone)]
+pub struct Speech {
+    /// Name of the tool that asks.
+    pub tool: &'static str,
+    /// The file that it comes from. A decoder of another version may make other bytes of it,
+    /// so it is by this file, `start` and `seconds` that an exchange is known again.
+    pub source: Arc<[u8]>,
+    /// Where the piece starts, in seconds.
+    pub start: f64,
+    /// Its length in seconds.
+    pub seconds: f64,
+    /// The piece, as WAV.
+    pub wav: Arc<[u8]>,
 }
 
 /// What a tool asks for.
@@ -99,6 +139,13 @@ pub enum Part {
         /// Its bytes.
         bytes: Arc<[u8]>,
     },
+    /// A sound; only for who [hears](Ask::hears).
+    Sound {
+        /// Its media type, such as `audio/wav`.
+        media_type: &'static str,
+        /// Its bytes.
+        bytes: Arc<[u8]>,
+    },
 }
 
 /// The JSON that a reply should be.
@@ -126,7 +173,8 @@ pub struct Sight<'a> {
 pub struct Answer {
     /// What was said; reasoning that a model showed is not in it.
     pub text: String,
-    /// Whether the question's pictures were seen; true where it had none.
+    /// Whether the question's pictures were seen and its sounds heard; true where it had
+    /// none. Sounds that were refused leave the text empty.
     pub seen: bool,
 }
 

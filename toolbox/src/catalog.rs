@@ -9,12 +9,17 @@ use wildgym_tasks::environment::BrowserMode;
 
 use crate::error::ToolError;
 use crate::tool::AnyTool;
+use crate::tools::ask_question_about_audio::AskQuestionAboutAudio;
+use crate::tools::ask_question_about_image::AskQuestionAboutImage;
+use crate::tools::ask_question_about_video::AskQuestionAboutVideo;
+use crate::tools::audio2text::Audio2Text;
 use crate::tools::ask_user::AskUser;
 use crate::tools::browse_url::BrowseUrl;
 use crate::tools::execute_code::ExecuteCode;
 use crate::tools::extract_document_content::ExtractDocumentContent;
 use crate::tools::extract_excel_content::ExtractExcelContent;
 use crate::tools::google_scholar::GoogleScholar;
+use crate::tools::image_to_text::ImageToText;
 use crate::tools::operation::Operation;
 use crate::tools::page_actions;
 use crate::tools::scrape::Scrape;
@@ -37,9 +42,14 @@ fn all() -> Vec<Arc<dyn AnyTool>> {
         Arc::new(BrowseUrl),
         Arc::new(ExtractDocumentContent),
         Arc::new(ExtractExcelContent),
+        Arc::new(ImageToText),
+        Arc::new(AskQuestionAboutImage),
+        Arc::new(Audio2Text),
+        Arc::new(AskQuestionAboutAudio),
         Arc::new(ExecuteCode),
     ];
     tools.extend(page_actions::all());
+    tools.push(Arc::new(AskQuestionAboutVideo));
     tools
 }
 
@@ -230,7 +240,9 @@ mod tests {
         let (delegated, direct) = (names(BrowserMode::Delegated), names(BrowserMode::Direct));
         assert!(delegated.contains(&"browse_url".into()) && !delegated.contains(&"back".into()));
         assert!(!direct.contains(&"browse_url".into()) && direct.contains(&"click_id".into()));
-        assert_eq!(direct.len(), delegated.len() - 1 + 15);
+        let video = "ask_question_about_video".to_owned();
+        assert!(delegated.contains(&video) && direct.contains(&video), "files are in both");
+        assert_eq!(direct.len(), delegated.len() - 1 + 14);
         for (mode, name, hint) in [
             (BrowserMode::Delegated, "browse", "the nearest is `browse_url`"),
             (BrowserMode::Direct, "click_ids", "the nearest is `click_id`"),

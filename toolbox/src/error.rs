@@ -5,6 +5,8 @@ use std::time::Duration;
 use thiserror::Error;
 use wildgym_sandbox::browser::BrowserError;
 use wildgym_sandbox::code::RuntimeError;
+use wildgym_sandbox::media::MediaError;
+use wildgym_sandbox::programs::ProgramError;
 use wildgym_sandbox::web::WebError;
 use wildgym_sandbox::worker::WorkerError;
 use wildgym_sandbox::workspace::WorkspaceError;
@@ -147,6 +149,20 @@ impl From<RuntimeError> for ToolError {
         match error {
             RuntimeError::Missing => Self::Unavailable(error.to_string()),
             RuntimeError::Unusable(_) => Self::SandboxLost(error.to_string()),
+        }
+    }
+}
+
+impl From<MediaError> for ToolError {
+    fn from(error: MediaError) -> Self {
+        match error {
+            MediaError::Unreadable(why) => Self::Failed(why),
+            MediaError::Program(ProgramError::Missing(_)) => Self::Unavailable(error.to_string()),
+            MediaError::Program(
+                ProgramError::Failed { .. }
+                | ProgramError::Stopped { .. }
+                | ProgramError::Broken { .. },
+            ) => Self::Failed(error.to_string()),
         }
     }
 }

@@ -15,7 +15,9 @@ pub mod error;
 pub mod footprint;
 pub mod schema;
 mod serper;
+mod sight;
 mod source;
+mod speech;
 pub mod tool;
 pub mod tools;
 

@@ -1,4 +1,5 @@
-//! Where a tool's file comes from: a path of the workspace, or a URL.
+//! Where a tool's file comes from: a path of the workspace, or a URL; or a member of an
+//! archive at either, `data/mail.zip!/inbox/3.eml`, which a worker unpacks.
 
 use camino::Utf8Path;
 use url::Url;
@@ -12,6 +13,15 @@ use crate::tool::CallContext;
 /// The largest file that is read, in bytes.
 const LIMIT: u64 = 64 << 20;
 
+/// What stands between an archive and a member of it.
+const MEMBER: &str = "!/";
+
+/// Suffixes after which a URL goes on with a member; others may have `!/` in their paths.
+const ARCHIVES: &[&str] = &[
+    ".zip", ".7z", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".docx", ".xlsx", ".pptx", ".odt", ".ods",
+    ".odp", ".epub", ".jar",
+];
+
 /// A file with what is known about it.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -19,6 +29,8 @@ pub(crate) struct Source {
     pub name: String,
     /// Media type that a server declared.
     pub media_type: Option<String>,
+    /// The page from which it is wanted, from 1: `#page=3` after the name.
+    pub page: usize,
     /// What is in it.
     pub bytes: Vec<u8>,
 }
@@ -29,19 +41,56 @@ pub(crate) fn footprint(place: &str) -> Footprint {
         return Footprint::none();
     }
     // A path that cannot be is refused later; as written it counts as the whole workspace.
+    let (place, _) = paged(place.trim());
+    let place = archive(place).map_or(place, |(archive, _)| archive);
     let path = local(place);
     Footprint::reads_file(relative(path).as_deref().unwrap_or(path))
 }
 
-/// Reads a file of the workspace or downloads it.
+/// Reads a file of the workspace or downloads it; of an archive, the member that is named.
 pub(crate) async fn load(context: &CallContext, place: &str) -> Result<Source, ToolError> {
-    let place = place.trim();
+    let (place, page) = paged(place.trim());
+    let Some((archive, member)) = archive(place) else {
+        return Ok(Source { page, ..whole(context, place).await? });
+    };
+    // A folder's name may end in `!`.
+    if !is_remote(place)
+        && let Ok(source) = whole(context, place).await
+    {
+        return Ok(Source { page, ..source });
+    }
+    let Source { name, bytes, .. } = whole(context, archive).await?;
+    let bytes = context.sandbox.host.workers.member(&name, member, bytes).await?;
+    Ok(Source { name: format!("{name}{MEMBER}{member}"), media_type: None, page, bytes })
+}
+
+/// Takes `#page=3` off a place, as in addresses of PDFs.
+fn paged(place: &str) -> (&str, usize) {
+    let cut = place.rsplit_once("#page=");
+    let page = cut.and_then(|(place, page)| Some((place, page.trim().parse().ok()?)));
+    page.unwrap_or((place, 1))
+}
+
+/// Cuts a place into an archive and the path of a member.
+fn archive(place: &str) -> Option<(&str, &str)> {
+    let (archive, member) = place.split_once(MEMBER)?;
+    let lower = archive.to_ascii_lowercase();
+    let fits = !is_remote(place) || ARCHIVES.iter().any(|suffix| lower.ends_with(suffix));
+    (fits && !archive.trim().is_empty()).then_some((archive, member))
+}
+
+async fn whole(context: &CallContext, place: &str) -> Result<Source, ToolError> {
     if is_remote(place) {
         return download(context, place).await;
     }
     let path = local(place);
     let bytes = context.sandbox.workspace.read(path, LIMIT)?;
-    Ok(Source { name: path.file_name().unwrap_or(place).to_owned(), media_type: None, bytes })
+    Ok(Source {
+        name: path.file_name().unwrap_or(place).to_owned(),
+        media_type: None,
+        page: 1,
+        bytes,
+    })
 }
 
 async fn download(context: &CallContext, place: &str) -> Result<Source, ToolError> {
@@ -61,6 +110,7 @@ async fn download(context: &CallContext, place: &str) -> Result<Source, ToolErro
     Ok(Source {
         name: name_of(&response),
         media_type: response.header("content-type").map(str::to_owned),
+        page: 1,
         bytes: response.body.to_vec(),
     })
 }
@@ -72,7 +122,7 @@ pub(crate) fn name_of(response: &Response) -> String {
 }
 
 /// Whether a place is meant as a URL of the network.
-fn is_remote(place: &str) -> bool {
+pub(crate) fn is_remote(place: &str) -> bool {
     let place = place.trim_start();
     place.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.eq_ignore_ascii_case("file")
@@ -107,6 +157,23 @@ mod tests {
             assert_eq!(is_remote(place), want, "{place}: {why}");
         }
         assert_eq!(local("file:///workspace/a.pdf"), "/workspace/a.pdf");
+    }
+
+    #[test]
+    fn members_of_archives_are_told_apart() {
+        let table = [
+            ("a.zip!/b/c.txt", Some(("a.zip", "b/c.txt")), "a member"),
+            ("a.zip!/b.tar!/c", Some(("a.zip", "b.tar!/c")), "an archive in an archive"),
+            ("https://a.test/x.zip!/b", Some(("https://a.test/x.zip", "b")), "of a download"),
+            ("https://a.test/!/b", None, "a path of the web"),
+            ("!/b", None, "no archive"),
+        ];
+        for (place, want, why) in table {
+            assert_eq!(archive(place), want, "{place}: {why}");
+        }
+        assert_eq!(footprint("a.zip!/b"), footprint("a.zip"));
+        assert_eq!(paged("a.pdf#page=12"), ("a.pdf", 12));
+        assert_eq!(paged("a#page=x"), ("a#page=x", 1), "a name like any other");
     }
 
     #[test]

@@ -13,13 +13,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wildgym_sandbox::browser::Observation;
+use wildgym_sandbox::media::Transcript;
 use wildgym_sandbox::web::AccessLog;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::world::Happened;
 use wildgym_sandbox::{Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
 
-use crate::ask::{Answer, AskError, Question};
+use crate::ask::{Answer, AskError, Question, Speech};
 use crate::door::{Call, Ingress, Reply, SandboxLost, Toolbox};
 use crate::error::ToolError;
 use crate::footprint::Footprint;
@@ -177,6 +178,32 @@ impl CallContext {
     #[must_use]
     pub fn is_seen(&self) -> bool {
         self.toolbox.ask().is_some_and(|ask| ask.sees())
+    }
+
+    /// Returns whether [`CallContext::ask`] takes sounds.
+    #[must_use]
+    pub fn is_heard(&self) -> bool {
+        self.toolbox.ask().is_some_and(|ask| ask.hears())
+    }
+
+    /// Returns the name of the model that [`CallContext::transcribe`] asks, where there is one.
+    #[must_use]
+    pub fn transcriber(&self) -> Option<String> {
+        self.toolbox.ask().and_then(|ask| ask.transcriber())
+    }
+
+    /// Has a model write down what is said; time counts as for [`CallContext::ask`].
+    pub async fn transcribe(&self, speech: &Speech) -> Result<Transcript, AskError> {
+        let Some(ask) = self.toolbox.ask() else { return Err(AskError::NoModel) };
+        let mut working = self.clocks[0].work();
+        self.waiting(ask.transcribe(&self.ingress, speech, &mut working)).await
+    }
+
+    /// Runs an engine of this machine that stands in for a model. The time counts as the
+    /// attempt's, and not against the call's limit: the engine has one of its own.
+    pub async fn engine<T>(&self, work: impl Future<Output = T>) -> T {
+        let _working = self.clocks[0].work();
+        self.waiting(work).await
     }
 
     /// Notes something of the call's inner work, for the transcript and for people.

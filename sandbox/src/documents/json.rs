@@ -21,8 +21,18 @@ pub(super) fn is_whole(text: &str) -> bool {
     text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Reads a JSON; one that is not valid is shown as it is.
+/// Whether a text is JSON lines: at least two, each an object or array.
+pub(super) fn are_lines(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    text.starts_with(['{', '[']) && lines.clone().count() > 1 && lines.all(is_whole)
+}
+
+/// Reads a JSON; one that is not valid is shown as it is, and what turns out to be JSON
+/// lines is read as such.
 pub(super) fn read(text: String) -> Document {
+    if are_lines(text.trim_start()) {
+        return read_lines(text);
+    }
     let mut notes = Vec::new();
     let text = match serde_json::from_str::<IgnoredAny>(&text) {
         Ok(_) if text.lines().any(|line| line.len() > LONG) => spread(&text),
@@ -118,6 +128,8 @@ mod tests {
         let document = read_lines("{\"a\":1}\n\n{\"a\":\n{\"a\":3}\n".into());
         assert_eq!(document.notes, ["3 lines", "1 lines are not valid JSON: 3"]);
         assert!(document.text.contains("{\"a\":3}"), "what follows a bad line stays");
+        let lines = read("{\"a\":1}\n{\"a\":2}\n".into());
+        assert_eq!((lines.kind.as_str(), lines.notes.len()), ("JSON lines", 1), "named a JSON");
     }
 
     fn json() -> impl Strategy<Value = Value> {

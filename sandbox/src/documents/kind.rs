@@ -3,8 +3,9 @@
 use regex::bytes::Regex;
 
 use super::archive::Archive;
+use super::packed::Packing;
 use super::workbook::Format;
-use super::{Unreadable, reason};
+use super::{Unreadable, mail, office, reason};
 use crate::encoding;
 
 /// The kinds that have a reader each.
@@ -12,10 +13,14 @@ use crate::encoding;
 pub(super) enum Kind {
     /// Portable Document Format.
     Pdf,
-    /// Word 2007 and later.
-    Word,
+    /// A document of an office program, or a book.
+    Office(office::Format),
+    /// Messages.
+    Mail(mail::Format),
     /// A workbook.
     Book(Format),
+    /// An archive of files.
+    Packed(Packing),
     /// Anything that decodes as text; which kind of text, `plain` finds out.
     Text,
 }
@@ -25,8 +30,10 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Pdf => "a PDF",
-            Self::Word => "a Word document",
+            Self::Office(format) => format.name(),
+            Self::Mail(format) => format.name(),
             Self::Book(_) => "a workbook",
+            Self::Packed(_) => "an archive",
             Self::Text => "a text",
         }
     }
@@ -47,18 +54,13 @@ const FOREIGN: &[(&[u8], &str)] = &[
     (b"\xff\xfb", AUDIO),
     (b"fLaC", AUDIO),
     (b"OggS", AUDIO),
-    (b"\x1f\x8b", "a gzip archive; unpack it with `execute_code`"),
-    (b"BZh", "a bzip2 archive; unpack it with `execute_code`"),
-    (b"\xfd7zXZ\0", "an xz archive; unpack it with `execute_code`"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive, which cannot be unpacked"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive, which cannot be unpacked"),
     (b"Rar!", "a RAR archive, which cannot be unpacked"),
     (b"\x7fELF", "a program"),
     (b"MZ", "a program"),
     (b"\0asm", "a WebAssembly module"),
     (b"SQLite format 3\0", "an SQLite database; query it with `execute_code` (module `sqlite3`)"),
     (b"PAR1", "a Parquet file"),
-    (b"{\\rtf", "an RTF document, which is not supported; ask for docx, pdf or text"),
     (b"%!PS", "a PostScript document, which is not supported"),
     (b"\x1a\x45\xdf\xa3", VIDEO),
 ];
@@ -80,11 +82,19 @@ pub(super) fn detect(
     if start.windows(5).any(|window| window == b"%PDF-") {
         return Ok(Kind::Pdf);
     }
-    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        return container(bytes);
+    match Packing::of(bytes) {
+        Some(Packing::Zip) => return container(bytes),
+        Some(packing) => return Ok(Kind::Packed(packing)),
+        None => {}
     }
     if bytes.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         return compound(bytes);
+    }
+    if bytes.starts_with(b"{\\rtf") {
+        return Ok(Kind::Office(office::Format::Rtf));
+    }
+    if let Some(format) = mail::detect(name, media_type, bytes) {
+        return Ok(Kind::Mail(format));
     }
     if let Some(what) = foreign(bytes) {
         return Err(Unreadable::Unsupported(what.to_owned()));
@@ -108,7 +118,10 @@ pub(super) fn detect(
 
 /// Suffixes of what is read.
 const READ: &[&str] = &[
-    "pdf", "docx", "xlsx", "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md",
+    "pdf", "docx", "doc", "pptx", "ppt", "odt", "odp", "rtf", "epub", "eml", "mbox", "msg", "xlsx",
+    "xlsm", "xlsb", "xls", "ods", "csv", "tsv", "html", "json", "txt", "md", "ipynb", "xml", "rss",
+    "svg", "yaml", "yml", "toml", "log", "srt", "vtt", "zip", "tar", "gz", "tgz", "bz2", "xz",
+    "7z",
 ];
 
 fn foreign(bytes: &[u8]) -> Option<&'static str> {
@@ -123,14 +136,17 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
     if at(4, b"ftyp") {
         return Some(VIDEO);
     }
-    if at(257, b"ustar") {
-        return Some("a tar archive; unpack it with `execute_code`");
-    }
     let text = encoding::is_text(bytes);
     FOREIGN
         .iter()
         // Marks of letters only also start texts.
-        .filter(|(mark, _)| !(text && matches!(*mark, b"BM" | b"MZ" | b"BZh" | b"PAR1" | b"ID3")))
+        .filter(|(mark, _)| {
+            !(text
+                && matches!(
+                    *mark,
+                    b"BM" | b"MZ" | b"PAR1" | b"ID3" | b"GIF8" | b"OggS" | b"fLaC" | b"Rar!"
+                ))
+        })
         .find(|(mark, _)| bytes.starts_with(mark))
         .map(|(_, what)| *what)
 }
@@ -145,25 +161,45 @@ fn container(bytes: &[u8]) -> Result<Kind, Unreadable> {
         Kind::Book(Format::Ods)
     } else if holds("sheet.binary", "xl/workbook.bin") {
         Kind::Book(Format::Xlsb)
+    // Documents and slides may hold workbooks, so their own part comes first.
+    } else if holds("wordprocessingml.document.main", "word/document.xml") {
+        Kind::Office(office::Format::Docx)
+    } else if holds("presentationml.presentation.main", "ppt/presentation.xml") {
+        Kind::Office(office::Format::Pptx)
     } else if holds("spreadsheetml", "xl/workbook.xml") {
         Kind::Book(Format::Xlsx)
-    } else if holds("wordprocessingml", "word/document.xml") {
-        Kind::Word
+    } else if media_type.contains("epub") || archive.has("META-INF/container.xml") {
+        Kind::Office(office::Format::Epub)
+    } else if media_type.contains("opendocument.text") {
+        Kind::Office(office::Format::Odt)
+    } else if media_type.contains("opendocument.presentation") {
+        Kind::Office(office::Format::Odp)
     } else {
-        let what = if holds("presentationml", "ppt/presentation.xml") {
-            "a PowerPoint presentation, which is not supported"
-        } else if media_type.contains("epub") {
-            "an EPUB book, which is not supported; its pages are HTML, unpack it with \
-             `execute_code` (module `zipfile`)"
-        } else if media_type.contains("opendocument") {
-            "an OpenDocument file other than a spreadsheet, which is not supported"
+        let what = if media_type.contains("opendocument") {
+            "an OpenDocument file other than a text, a spreadsheet or a presentation"
         } else {
-            "a ZIP archive; unpack it with `execute_code` (module `zipfile`)"
+            return Ok(Kind::Packed(Packing::Zip));
         };
         return Err(Unreadable::Unsupported(what.to_owned()));
     };
-    archive.check()?;
+    archive.check(match kind {
+        Kind::Book(Format::Xlsx) => {
+            |name| name.contains("worksheets/") || name.ends_with("sharedstrings.xml")
+        }
+        Kind::Book(Format::Ods) => |name| name == "content.xml",
+        Kind::Book(Format::Xls | Format::Xlsb)
+        | Kind::Pdf
+        | Kind::Office(_)
+        | Kind::Mail(_)
+        | Kind::Packed(_)
+        | Kind::Text => |_| false,
+    })?;
     Ok(kind)
+}
+
+/// Whether a ZIP container is no document of its own.
+pub(super) fn is_plain_zip(bytes: &[u8]) -> bool {
+    container(bytes) == Ok(Kind::Packed(Packing::Zip))
 }
 
 /// Tells OLE compound files apart by the names of their streams.
@@ -175,22 +211,21 @@ fn compound(bytes: &[u8]) -> Result<Kind, Unreadable> {
     if has("EncryptedPackage") {
         return Err(Unreadable::Encrypted("Office document"));
     }
-    if has("Workbook") || has("Book") {
-        return Ok(Kind::Book(Format::Xls));
-    }
-    let what = if has("WordDocument") {
-        "a Word 97-2003 document (.doc), which is not supported; ask for docx or pdf"
+    // What a message has attached may be a workbook.
+    if has("__properties_version1.0") {
+        Ok(Kind::Mail(mail::Format::Outlook))
+    } else if has("Workbook") || has("Book") {
+        Ok(Kind::Book(Format::Xls))
     } else if has("PowerPoint Document") {
-        "a PowerPoint 97-2003 presentation, which is not supported"
-    } else if has("__properties_version1.0") {
-        "an Outlook message, which is not supported"
+        Ok(Kind::Office(office::Format::Ppt))
+    } else if has("WordDocument") {
+        Ok(Kind::Office(office::Format::Doc))
     } else {
-        return Err(reason::Unreadable::Damaged {
+        Err(reason::Unreadable::Damaged {
             kind: "compound file",
-            reason: "it holds no workbook".into(),
-        });
-    };
-    Err(Unreadable::Unsupported(what.to_owned()))
+            reason: "it holds no workbook, document or message".into(),
+        })
+    }
 }
 
 /// Returns the suffix of a name, in lower case, without the dot.
@@ -205,10 +240,22 @@ pub(super) fn mismatch(name: &str, kind: &str) -> Option<String> {
     let suffix = suffix(name)?;
     let fits: &[&str] = match suffix.as_str() {
         "pdf" => &["PDF"],
-        "docx" => &["Word"],
+        "docx" | "doc" => &["Word"],
+        "pptx" | "ppt" => &["PowerPoint"],
+        "odt" | "odp" => &["OpenDocument"],
+        "rtf" => &["RTF"],
+        "epub" => &["EPUB"],
+        "eml" => &["Email"],
+        "mbox" => &["Mailbox"],
+        "msg" => &["Outlook"],
         "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => &["Excel", "OpenDocument"],
         "csv" | "tsv" => &["CSV", "TSV"],
         "html" | "htm" => &["HTML"],
+        "zip" => &["ZIP"],
+        "7z" => &["7z"],
+        "tar" => &["tar"],
+        "ipynb" => &["Jupyter"],
+        "svg" => &["SVG"],
         _ => return None,
     };
     (!fits.iter().any(|start| kind.starts_with(start)))
@@ -237,7 +284,7 @@ mod tests {
     fn bytes_decide_and_reasons_name_the_kind() {
         let table: &[(&str, &[u8], &str)] = &[
             ("a.pdf", b"\x89PNG\r\n\x1a\n....", "it is an image"),
-            ("a.txt", b"\x1f\x8b\x08\0\0", "it is a gzip"),
+            ("a.zst", b"\x28\xb5\x2f\xfd\0\0", "it is a Zstandard"),
             ("a.docx", b"PK\x03\x04 broken", "it is a damaged ZIP container"),
             ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is a damaged compound file"),
             ("a.xlsx", b"\x01\x02\x03\x04\0\0\0\0", "it is binary data of an unknown kind"),

@@ -1,8 +1,8 @@
 //! Texts: which kind of text it is, and what to say about it.
 
 use super::kind::suffix;
-use super::workbook::Workbook;
-use super::{Document, Unreadable, delimited, html, json};
+use super::workbook::{Part, Workbook};
+use super::{Document, Unreadable, captions, delimited, feed, html, json, notebook, svg, xml};
 use crate::encoding::{self, Decoded};
 
 /// The kinds of text.
@@ -14,7 +14,9 @@ enum Shape {
     JsonLines,
     Markdown,
     Xml,
-    Text,
+    Captions,
+    /// A text that is shown as it stands; what it is called.
+    Text(&'static str),
 }
 
 /// Reads a text of any kind.
@@ -35,11 +37,14 @@ pub(super) fn read(
     let mut document = match shape(name, media_type, &decoded.text) {
         Shape::Html => html::read(&decoded.text),
         Shape::Delimited => delimited::read(name, decoded),
-        Shape::Json => json::read(decoded.text),
+        Shape::Json => notebook::read(&decoded.text).unwrap_or_else(|| json::read(decoded.text)),
         Shape::JsonLines => json::read_lines(decoded.text),
         Shape::Markdown => whole("Markdown", decoded),
-        Shape::Xml => whole("XML", decoded),
-        Shape::Text => whole("text", decoded),
+        Shape::Xml => feed::read(&decoded.text)
+            .or_else(|| svg::read(&decoded.text))
+            .unwrap_or_else(|| xml::read(decoded.text)),
+        Shape::Captions => captions::read(&decoded.text).unwrap_or_else(|| whole("text", decoded)),
+        Shape::Text(kind) => whole(kind, decoded),
     };
     document.kind.push_str(&encoding);
     document.notes.extend(note);
@@ -47,16 +52,17 @@ pub(super) fn read(
 }
 
 /// Reads a CSV or TSV as a workbook of one sheet.
-pub(super) fn sheet(name: &str, bytes: &[u8]) -> Result<Workbook, Unreadable> {
+pub(super) fn sheet(name: &str, bytes: &[u8], part: &Part) -> Result<Workbook, Unreadable> {
     let decoded = encoding::decode(bytes, None);
     match shape(name, None, &decoded.text) {
-        Shape::Delimited => delimited::workbook(name, &decoded),
+        Shape::Delimited => delimited::workbook(name, &decoded, part),
         other @ (Shape::Html
         | Shape::Json
         | Shape::JsonLines
         | Shape::Markdown
         | Shape::Xml
-        | Shape::Text) => Err(Unreadable::Unsupported(format!(
+        | Shape::Captions
+        | Shape::Text(_)) => Err(Unreadable::Unsupported(format!(
             "{}, not a workbook; `extract_document_content` reads it",
             noun(other)
         ))),
@@ -64,7 +70,18 @@ pub(super) fn sheet(name: &str, bytes: &[u8]) -> Result<Workbook, Unreadable> {
 }
 
 fn whole(kind: &str, decoded: Decoded) -> Document {
-    Document { kind: kind.to_owned(), text: decoded.text, notes: Vec::new() }
+    let mut notes = Vec::new();
+    match kind {
+        "log" => notes.push(format!("{} lines", decoded.text.lines().count())),
+        "TOML" => {
+            let broken = toml::from_str::<toml::Table>(&decoded.text).err();
+            notes.extend(
+                broken.map(|error| format!("not valid TOML ({}); shown as it is", error.message())),
+            );
+        }
+        _ => {}
+    }
+    Document { kind: kind.to_owned(), text: decoded.text, notes }
 }
 
 fn noun(shape: Shape) -> &'static str {
@@ -75,7 +92,8 @@ fn noun(shape: Shape) -> &'static str {
         Shape::JsonLines => "JSON lines",
         Shape::Markdown => "a Markdown text",
         Shape::Xml => "XML",
-        Shape::Text => "a text",
+        Shape::Captions => "captions",
+        Shape::Text(_) => "a text",
     }
 }
 
@@ -87,27 +105,38 @@ fn shape(name: &str, media_type: Option<&str>, text: &str) -> Shape {
     if page {
         return Shape::Html;
     }
-    let by_name = suffix(name).and_then(|suffix| {
-        Some(match suffix.as_str() {
-            "csv" | "tsv" | "tab" => Shape::Delimited,
-            "json" | "geojson" | "jsonld" | "ipynb" => Shape::Json,
-            "jsonl" | "ndjson" => Shape::JsonLines,
-            "md" | "markdown" => Shape::Markdown,
-            "html" | "htm" | "xhtml" => Shape::Html,
-            "xml" | "rss" | "atom" | "svg" => Shape::Xml,
-            "" | "bin" | "dat" | "download" | "pdf" | "xls" | "xlsx" | "docx" | "php" | "aspx" => {
-                return None;
-            }
-            _ => Shape::Text,
-        })
-    });
-    if let Some(shape) = by_name {
+    if let Some(shape) = suffix(name).and_then(|suffix| by_suffix(&suffix)) {
         return shape;
     }
     if opening.starts_with("<?xml") && opening.contains("<html") {
         return Shape::Html;
     }
     by_media_type(media_type).unwrap_or_else(|| by_content(start, &opening))
+}
+
+/// Returns what a suffix promises; nothing for those that promise no text.
+fn by_suffix(suffix: &str) -> Option<Shape> {
+    Some(match suffix {
+        "csv" | "tsv" | "tab" => Shape::Delimited,
+        "json" | "geojson" | "jsonld" | "ipynb" | "webmanifest" | "har" => Shape::Json,
+        "jsonl" | "ndjson" => Shape::JsonLines,
+        "md" | "markdown" => Shape::Markdown,
+        "html" | "htm" | "xhtml" => Shape::Html,
+        "xml" | "rss" | "atom" | "svg" | "rdf" | "opml" | "kml" | "gpx" | "xsd" | "xsl" => {
+            Shape::Xml
+        }
+        "srt" | "vtt" => Shape::Captions,
+        "yaml" | "yml" => Shape::Text("YAML"),
+        "toml" => Shape::Text("TOML"),
+        "log" => Shape::Text("log"),
+        "ini" | "cfg" | "conf" | "properties" | "env" => Shape::Text("configuration"),
+        "py" => Shape::Text("Python source"),
+        "js" | "mjs" | "ts" | "rs" | "go" | "c" | "h" | "cpp" | "java" | "rb" | "sh" | "sql"
+        | "r" | "jl" | "css" => Shape::Text("source text"),
+        "" | "bin" | "dat" | "download" | "php" | "aspx" | "pdf" | "xls" | "xlsx" | "docx"
+        | "doc" | "pptx" | "zip" | "gz" => return None,
+        _ => Shape::Text("text"),
+    })
 }
 
 fn by_media_type(media_type: Option<&str>) -> Option<Shape> {
@@ -117,22 +146,33 @@ fn by_media_type(media_type: Option<&str>) -> Option<Shape> {
         "application/json" | "application/ld+json" => Some(Shape::Json),
         "application/x-ndjson" | "application/jsonl" => Some(Shape::JsonLines),
         "text/markdown" => Some(Shape::Markdown),
-        "application/xml" | "text/xml" => Some(Shape::Xml),
+        "application/xml"
+        | "text/xml"
+        | "image/svg+xml"
+        | "application/rss+xml"
+        | "application/atom+xml" => Some(Shape::Xml),
+        "text/vtt" | "application/x-subrip" => Some(Shape::Captions),
+        "application/yaml" | "text/yaml" => Some(Shape::Text("YAML")),
+        "application/toml" => Some(Shape::Text("TOML")),
         _ => None,
     }
 }
 
 fn by_content(start: &str, opening: &str) -> Shape {
-    if opening.starts_with("<?xml") {
+    if ["<?xml", "<rss", "<feed", "<svg"].iter().any(|mark| opening.starts_with(mark)) {
         Shape::Xml
+    } else if captions::is_captions(start) {
+        Shape::Captions
     } else if ["<head", "<body", "<table"].iter().any(|tag| opening.contains(tag)) {
         Shape::Html
     } else if json::is_whole(start) {
         Shape::Json
+    } else if json::are_lines(start) {
+        Shape::JsonLines
     } else if delimited::is_table(start) {
         Shape::Delimited
     } else {
-        Shape::Text
+        Shape::Text("text")
     }
 }
 
@@ -146,12 +186,27 @@ mod tests {
             ("a.csv", None, "a;b\n1;2\n", Shape::Delimited, "by its name"),
             ("page", Some("text/html; charset=gbk"), "<p>x", Shape::Html, "by its media type"),
             ("a.pdf", None, "<!DOCTYPE html><p>no such page", Shape::Html, "an error page, saved"),
-            ("happy", None, "just a note", Shape::Text, "not Python"),
+            ("happy", None, "just a note", Shape::Text("text"), "not Python"),
             ("data", None, "{\"a\": [1, 2]}", Shape::Json, "by its content"),
             ("data", None, "a,b,c\n1,2,3\n4,5,6\n", Shape::Delimited, "by its content"),
-            ("notes.txt", None, "a,b,c\n1,2,3\n4,5,6\n", Shape::Text, "called a text, so one"),
-            ("q.py", None, "print(1)\n", Shape::Text, "source"),
+            (
+                "notes.txt",
+                None,
+                "a,b,c\n1,2,3\n4,5,6\n",
+                Shape::Text("text"),
+                "called a text, so one",
+            ),
+            ("q.py", None, "print(1)\n", Shape::Text("Python source"), "source"),
             ("feed", None, "<?xml version='1.0'?><rss/>", Shape::Xml, "by its content"),
+            (
+                "talk",
+                None,
+                "WEBVTT\n\n00:01.000 --> 00:02.000\nx\n",
+                Shape::Captions,
+                "by its mark",
+            ),
+            ("d", None, "{\"a\":1}\n{\"a\":2}\n", Shape::JsonLines, "by its content"),
+            ("a.yml", None, "a: 1\n", Shape::Text("YAML"), "by its name"),
             ("a.JSONL", None, "{}\n{}\n", Shape::JsonLines, "case does not matter"),
         ];
         for (name, media_type, text, want, why) in table {

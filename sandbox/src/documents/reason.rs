@@ -25,6 +25,12 @@ pub enum Unreadable {
     /// It unpacks to more than is allowed.
     #[error("it is refused as a decompression bomb: {0}")]
     Bomb(String),
+    /// It lacks the part that was asked for.
+    #[error("{0}")]
+    Missing(String),
+    /// It is an archive, and one member of it cannot be unpacked.
+    #[error("its member `{0}` cannot be unpacked: {1}")]
+    Member(String, String),
     /// It holds more than is read.
     #[error("it holds too much: {0}")]
     TooMuch(String),

@@ -120,10 +120,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::documents::Part;
 
     #[test]
     fn a_frame_survives_the_journey() {
-        let request = Request { host: 7, job: Job::Workbook { name: "表.xlsx".into() } };
+        let request = Request {
+            host: 7,
+            job: Job::Workbook { name: "表.xlsx".into(), part: Part::default() },
+        };
         let mut wire = Vec::new();
         write(&mut wire, &request, b"PK\0bytes").unwrap();
         write(&mut wire, &request, b"").unwrap();

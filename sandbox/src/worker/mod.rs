@@ -8,7 +8,7 @@
 //! [`Workers`] is the host's side (`pool`, `process`), [`serve`] the worker's (`serve`,
 //! `contain`); `frame` is what they say to each other.
 
-mod contain;
+pub(crate) mod contain;
 mod frame;
 mod pool;
 mod process;
@@ -16,7 +16,8 @@ mod serve;
 
 use serde::{Deserialize, Serialize};
 
-use crate::documents::{Document, Workbook};
+use crate::documents::{Document, Part, Workbook};
+use crate::media::{Aim, Picture, Turn};
 
 pub use contain::Containment;
 pub use pool::{Limits, Workers};
@@ -31,11 +32,30 @@ pub enum Job {
         name: String,
         /// Media type that a server declared, a hint only.
         media_type: Option<String>,
+        /// The page from which one that has pages is read, from 1.
+        #[serde(default)]
+        page: usize,
     },
     /// Read the sheets of a workbook.
     Workbook {
         /// The name it goes by, a hint only.
         name: String,
+        /// Which part of it.
+        part: Part,
+    },
+    /// Unpack one member of an archive.
+    Member {
+        /// The name that the archive goes by, a hint only.
+        name: String,
+        /// The member, through archives in archives where it has `!/`.
+        path: String,
+    },
+    /// Make of a picture one that can be shown.
+    Picture {
+        /// What it is wanted for.
+        aim: Aim,
+        /// How it is turned.
+        turn: Turn,
     },
     /// Try what a worker must not be able to do, and tell.
     Probe,
@@ -46,6 +66,9 @@ pub enum Job {
 enum Answer {
     Document(Document),
     Workbook(Workbook),
+    /// The bytes of a member, in base64.
+    Member(String),
+    Picture(Picture),
     Probe(Containment),
     /// The file cannot be read; why.
     Unreadable(String),

@@ -1,16 +1,18 @@
 //! A pool of worker processes.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
 use super::contain::MEMORY;
-use super::process::{Cause, Failure, Process, Starter};
+use super::process::{self, Cause, Failure, Process};
 use super::serve::REQUEST;
 use super::{Answer, Containment, Job, WorkerError};
-use crate::documents::{Document, Workbook};
+use crate::documents::{Document, Part, Workbook};
+use crate::media::{Aim, Picture, Turn};
+use crate::starter::Starter;
 
 /// Jobs after which a process is replaced, so that what parsers leak stays small.
 const JOBS: u32 = 64;
@@ -24,7 +26,7 @@ const HEAD: u64 = 1 << 20;
 /// Limits of one job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time that the job may take once it has a process.
+    /// Time that the job may take once it has a process; a large file gets more.
     pub wall: Duration,
     /// Bytes that a worker may answer.
     pub answer: u64,
@@ -47,7 +49,7 @@ pub struct Workers {
     limits: Limits,
     slots: Semaphore,
     idle: Mutex<Vec<Process>>,
-    starter: OnceLock<Starter>,
+    starter: Starter,
 }
 
 impl Workers {
@@ -65,7 +67,7 @@ impl Workers {
             limits,
             slots: Semaphore::new(count.max(1)),
             idle: Mutex::default(),
-            starter: OnceLock::new(),
+            starter: Starter::default(),
         }
     }
 
@@ -76,23 +78,83 @@ impl Workers {
         media_type: Option<&str>,
         bytes: Vec<u8>,
     ) -> Result<Document, WorkerError> {
-        let job =
-            Job::Document { name: name.to_owned(), media_type: media_type.map(str::to_owned) };
+        self.document_from(name, media_type, 1, bytes).await
+    }
+
+    /// Extracts the text of a document; of one that has pages (PDF), from page `page` on,
+    /// counted from 1. Others ignore it.
+    pub async fn document_from(
+        &self,
+        name: &str,
+        media_type: Option<&str>,
+        page: usize,
+        bytes: Vec<u8>,
+    ) -> Result<Document, WorkerError> {
+        let media_type = media_type.map(str::to_owned);
+        let job = Job::Document { name: name.to_owned(), media_type, page };
         match self.run(name, job, bytes).await? {
             Answer::Document(document) => Ok(document),
-            answer @ (Answer::Workbook(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Workbook(_)
+            | Answer::Member(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
-    /// Reads the sheets of a workbook.
-    pub async fn workbook(&self, name: &str, bytes: Vec<u8>) -> Result<Workbook, WorkerError> {
-        match self.run(name, Job::Workbook { name: name.to_owned() }, bytes).await? {
+    /// Reads the sheets of a workbook, or the part that is asked for.
+    pub async fn workbook(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        part: Part,
+    ) -> Result<Workbook, WorkerError> {
+        match self.run(name, Job::Workbook { name: name.to_owned(), part }, bytes).await? {
             Answer::Workbook(workbook) => Ok(workbook),
-            answer @ (Answer::Document(_) | Answer::Probe(_) | Answer::Unreadable(_)) => {
-                Err(unreadable(name, answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Member(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Unpacks one member of an archive, of at most 22 MiB; `path` may lead through
+    /// archives in archives, with `!/` between them.
+    pub async fn member(
+        &self,
+        name: &str,
+        path: &str,
+        bytes: Vec<u8>,
+    ) -> Result<Vec<u8>, WorkerError> {
+        let job = Job::Member { name: name.to_owned(), path: path.to_owned() };
+        match self.run(name, job, bytes).await? {
+            Answer::Member(text) => data_encoding::BASE64
+                .decode(text.as_bytes())
+                .map_err(|_| ended(&format!("cannot read `{name}`: the worker spoke nonsense"))),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Picture(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
+        }
+    }
+
+    /// Makes of a picture one that can be shown.
+    pub async fn picture(
+        &self,
+        name: &str,
+        bytes: Vec<u8>,
+        aim: Aim,
+        turn: Turn,
+    ) -> Result<Picture, WorkerError> {
+        match self.run(name, Job::Picture { aim, turn }, bytes).await? {
+            Answer::Picture(picture) => Ok(picture),
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Member(_)
+            | Answer::Probe(_)
+            | Answer::Unreadable(_)) => Err(unreadable(name, answer)),
         }
     }
 
@@ -100,9 +162,11 @@ impl Workers {
     pub async fn containment(&self) -> Result<Containment, WorkerError> {
         match self.run("probe", Job::Probe, Vec::new()).await? {
             Answer::Probe(containment) => Ok(containment),
-            answer @ (Answer::Document(_) | Answer::Workbook(_) | Answer::Unreadable(_)) => {
-                Err(unreadable("probe", answer))
-            }
+            answer @ (Answer::Document(_)
+            | Answer::Workbook(_)
+            | Answer::Member(_)
+            | Answer::Picture(_)
+            | Answer::Unreadable(_)) => Err(unreadable("probe", answer)),
         }
     }
 
@@ -119,8 +183,9 @@ impl Workers {
             None => self.start().await?,
         };
         let begin = Instant::now();
+        let wall = self.limits.wall + more_time(bytes.len());
         let work = process.run(job, &bytes, self.limits.answer);
-        let result = tokio::time::timeout(self.limits.wall, work).await;
+        let result = tokio::time::timeout(wall, work).await;
         process.jobs += 1;
         process.busy += begin.elapsed();
         match result {
@@ -131,10 +196,9 @@ impl Workers {
                 Ok(answer)
             }
             Ok(Err(failure)) => Err(self.explain(name, &failure)),
-            Err(_) => Err(ended(&format!(
-                "reading `{name}` was stopped after {} s",
-                self.limits.wall.as_secs_f64()
-            ))),
+            Err(_) => {
+                Err(ended(&format!("reading `{name}` was stopped after {} s", wall.as_secs_f64())))
+            }
         }
     }
 
@@ -151,13 +215,8 @@ impl Workers {
 
     async fn start(&self) -> Result<Process, WorkerError> {
         let failed = |error| ended(&format!("no worker process could be started: {error}"));
-        let starter = if let Some(starter) = self.starter.get() {
-            starter
-        } else {
-            let starter = Starter::new(self.program.clone()).map_err(failed)?;
-            self.starter.get_or_init(|| starter)
-        };
-        starter.start().await.map_err(failed)
+        let child = self.starter.start(process::command(&self.program)).await.map_err(failed)?;
+        Process::of(child).map_err(failed)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Process>> {
@@ -180,6 +239,14 @@ impl Workers {
     }
 }
 
+/// Returns what a file of so many bytes gets beyond the time of any job: nothing up to
+/// 4 MiB, then a second for each. A million rows of a sheet are some 40 MiB, and reading them
+/// takes 5 to 13 s; what small files can say is read in far less than 10 s.
+fn more_time(bytes: usize) -> Duration {
+    let beyond = bytes.saturating_sub(4 << 20) >> 20;
+    Duration::from_secs(u64::try_from(beyond).unwrap_or(u64::MAX).min(60))
+}
+
 fn ended(text: &str) -> WorkerError {
     WorkerError::Ended(text.to_owned())
 }
@@ -190,7 +257,11 @@ fn unreadable(name: &str, answer: Answer) -> WorkerError {
         Answer::Unreadable(reason) => {
             WorkerError::Unreadable(format!("cannot read `{name}`: {reason}"))
         }
-        Answer::Document(_) | Answer::Workbook(_) | Answer::Probe(_) => {
+        Answer::Document(_)
+        | Answer::Workbook(_)
+        | Answer::Member(_)
+        | Answer::Picture(_)
+        | Answer::Probe(_) => {
             ended(&format!("cannot read `{name}`: the worker answered another question"))
         }
     }

@@ -2,15 +2,12 @@
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::runtime::Handle;
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::frame::{self, Request};
@@ -58,6 +55,16 @@ pub(super) enum Cause {
 }
 
 impl Process {
+    /// Takes a worker that was started.
+    pub(super) fn of(mut child: Child) -> io::Result<Self> {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            return Err(io::Error::other("the worker has no pipes"));
+        };
+        let errors = tokio::spawn(drain(errors));
+        Ok(Self { child, input, output, errors, jobs: 0, busy: Duration::ZERO })
+    }
+
     /// Whether it still runs, as far as can be seen.
     pub(super) fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
@@ -111,43 +118,10 @@ fn cause_of(status: ExitStatus, stderr: &str) -> Cause {
     }
 }
 
-/// Starts processes, all from one thread that lives as long as the pool.
-///
-/// The signal that ends a worker with its parent is tied to the *thread* that started
-/// it; a thread of the runtime's pool may end at any time.
-#[derive(Debug)]
-pub(super) struct Starter(mpsc::Sender<Order>);
-
-struct Order {
-    runtime: Handle,
-    done: oneshot::Sender<io::Result<Process>>,
-}
-
-impl Starter {
-    /// Starts the thread.
-    pub(super) fn new(program: PathBuf) -> io::Result<Self> {
-        let (sender, orders) = mpsc::channel::<Order>();
-        std::thread::Builder::new().name("worker-starter".into()).spawn(move || {
-            for order in orders {
-                let _inside = order.runtime.enter();
-                // Who asked may have been cancelled; the process then ends by being dropped.
-                let _ = order.done.send(start(&program));
-            }
-        })?;
-        Ok(Self(sender))
-    }
-
-    /// Starts a process.
-    pub(super) async fn start(&self) -> io::Result<Process> {
-        let (done, started) = oneshot::channel();
-        let order = Order { runtime: Handle::current(), done };
-        self.0.send(order).map_err(|_| io::Error::other("the starting thread ended"))?;
-        started.await.map_err(|_| io::Error::other("the starting thread ended"))?
-    }
-}
-
-fn start(program: &Path) -> io::Result<Process> {
-    let mut child = Command::new(program)
+/// Returns what starts a worker of that program.
+pub(super) fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
         .arg("worker")
         .env_clear()
         // One thread, so that processor time is bounded by time.
@@ -157,14 +131,8 @@ fn start(program: &Path) -> io::Result<Process> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (Some(input), Some(output), Some(errors)) = pipes else {
-        return Err(io::Error::other("the worker has no pipes"));
-    };
-    let errors = tokio::spawn(drain(errors));
-    Ok(Process { child, input, output, errors, jobs: 0, busy: Duration::ZERO })
+        .kill_on_drop(true);
+    command
 }
 
 /// Reads all of a worker's standard error, so that it never waits, and keeps the beginning.

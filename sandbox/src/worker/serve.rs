@@ -56,14 +56,22 @@ fn answer(job: Job, body: Vec<u8>) -> Answer {
 
 fn run(job: &Job, body: Vec<u8>) -> Answer {
     match job {
-        Job::Document { name, media_type } => {
-            match documents::document(name, media_type.as_deref(), body) {
+        Job::Document { name, media_type, page } => {
+            match documents::document(name, media_type.as_deref(), *page, body) {
                 Ok(document) => Answer::Document(document),
                 Err(reason) => Answer::Unreadable(reason.to_string()),
             }
         }
-        Job::Workbook { name } => match documents::workbook(name, body) {
+        Job::Workbook { name, part } => match documents::workbook(name, body, part) {
             Ok(workbook) => Answer::Workbook(workbook),
+            Err(reason) => Answer::Unreadable(reason.to_string()),
+        },
+        Job::Member { name, path } => match documents::take(name, body, path) {
+            Ok(bytes) => Answer::Member(data_encoding::BASE64.encode(&bytes)),
+            Err(reason) => Answer::Unreadable(reason.to_string()),
+        },
+        Job::Picture { aim, turn } => match wildgym_pictures::prepare(&body, *aim, *turn) {
+            Ok(picture) => Answer::Picture(picture),
             Err(reason) => Answer::Unreadable(reason.to_string()),
         },
         Job::Probe => Answer::Probe(contain::probe()),

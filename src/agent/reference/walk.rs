@@ -37,6 +37,8 @@ pub(super) struct Walk {
     screens: Option<Screens>,
     /// Whether a question was asked and its answer comes next.
     asked: bool,
+    /// Whether the address was asked for.
+    located: bool,
     taken: Vec<String>,
     /// Files that came into the workspace.
     downloads: Vec<String>,
@@ -53,7 +55,15 @@ struct Screens {
 
 impl Walk {
     pub(super) fn new(steps: Vec<Step>) -> Self {
-        Self { steps, at: 0, screens: None, asked: false, taken: Vec::new(), downloads: Vec::new() }
+        Self {
+            steps,
+            at: 0,
+            screens: None,
+            asked: false,
+            located: false,
+            taken: Vec::new(),
+            downloads: Vec::new(),
+        }
     }
 
     /// Says what to do next on what is seen. `said` is what came of the last action, and
@@ -71,6 +81,9 @@ impl Walk {
         if std::mem::take(&mut self.asked) {
             self.taken.push(said.trim().to_owned());
         }
+        if std::mem::take(&mut self.located) {
+            self.taken.push(seen.url.clone());
+        }
         loop {
             let Some(step) = self.steps.get(self.at).cloned() else {
                 return Next::Done(self.result(seen));
@@ -84,7 +97,8 @@ impl Walk {
                     Some(scroll) => return Next::Do(scroll),
                     None => self.at += 1,
                 },
-                Step::Fill(..)
+                Step::Read(Extent::Address)
+                | Step::Fill(..)
                 | Step::Click(_)
                 | Step::Hover(_)
                 | Step::Download(_)
@@ -95,6 +109,7 @@ impl Walk {
                 | Step::Blank
                 | Step::Scroll(_) => {
                     self.at += 1;
+                    self.located = matches!(step, Step::Read(_));
                     self.asked = matches!(step, Step::Ask(_));
                     return match action(&step, seen) {
                         Ok(action) => Next::Do(action),
@@ -183,7 +198,7 @@ fn action(step: &Step, seen: &Seen) -> Result<Action, String> {
         Step::Scroll(Direction::Bottom) => Action::ScrollToBottom,
         Step::Scroll(Direction::Up) => Action::ScrollUp,
         Step::Scroll(Direction::Down) => Action::ScrollDown,
-        // Readings take what is seen and do nothing; nobody asks for their action.
+        // The other readings take what is seen and do nothing; nobody asks for their action.
         Step::Read(_) => Action::GetUrl,
     })
 }
@@ -359,6 +374,15 @@ mod tests {
         assert_eq!(walk.next(&page, "", false), Next::Do(ask));
         assert_eq!(walk.next(&page, "because", false), Next::Do(Action::Back));
         assert_eq!(walk.next(&page, "", false), Next::Done("the end\n\nbecause".to_owned()));
+    }
+
+    #[test]
+    fn the_address_is_asked_for() {
+        let steps = vec![Step::Read(Extent::Window), Step::Read(Extent::Address)];
+        let (mut walk, page) = (Walk::new(steps), seen("all", 0, &[]));
+        assert_eq!(walk.next(&page, "", false), Next::Do(Action::GetUrl));
+        let done = Next::Done("all\n\nhttps://crew.test/".to_owned());
+        assert_eq!(walk.next(&page, "this page is https://crew.test/", false), done);
     }
 
     #[test]

@@ -44,7 +44,12 @@ fn attempt() -> Record {
 }
 
 fn message(role: &str, why: &str, content: &str) -> Record {
-    Record::Message(MessageRecord { role: role.into(), content: inline(content), why: why.into() })
+    Record::Message(MessageRecord {
+        role: role.into(),
+        content: inline(content),
+        why: why.into(),
+        pictures: Vec::new(),
+    })
 }
 
 fn model(round: u32, message: impl Into<Value>, finish: &str) -> Record {

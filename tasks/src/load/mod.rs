@@ -4,6 +4,7 @@
 
 pub(crate) mod document;
 mod json;
+mod pictures;
 mod scenario;
 mod scene;
 mod shape;
@@ -14,11 +15,14 @@ pub(crate) mod text;
 mod tree;
 mod world;
 
+use std::collections::BTreeMap;
+
 use camino::Utf8Path;
 
 use crate::environment::HostMap;
 use crate::fault::{Faults, Notes};
 use crate::suite::{Suite, SuiteMeta};
+use crate::task::Task;
 
 impl Suite {
     /// Loads the suite in `folder`, or returns all that is wrong with it.
@@ -52,6 +56,9 @@ impl Suite {
                 notes.of_file(Utf8Path::new("scenarios"), format!("two tasks are named `{id}`"));
             }
         }
+        if let Some((meta, source)) = &meta {
+            check_subsets(meta, source, &tasks, &mut notes);
+        }
         let digest = tree.digest(&mut notes);
         match (notes.finish(), meta) {
             (None, Some((meta, _))) => Ok(Self {
@@ -63,6 +70,34 @@ impl Suite {
                 digest,
             }),
             (faults, _) => Err(faults.unwrap_or(Faults(Vec::new()))),
+        }
+    }
+}
+
+/// Notes what subsets name and the suite does not have. Tasks with faults of their own are
+/// not known yet, so nothing is said where there are others.
+fn check_subsets(
+    meta: &SuiteMeta,
+    source: &document::Source,
+    tasks: &BTreeMap<String, Task>,
+    notes: &mut Notes,
+) {
+    if !notes.is_empty() {
+        return;
+    }
+    for (name, subset) in &meta.subsets {
+        let named = |one: &str| tasks.values().any(|task| task.meta.subset.as_deref() == Some(one));
+        if named(name) {
+            let field = format!("subsets.{name}");
+            source.fault(notes, &field, format!("tasks call their own subset `{name}`"));
+        }
+        for one in subset.subsets.iter().filter(|one| !named(one)) {
+            let field = format!("subsets.{name}.subsets");
+            source.fault(notes, &field, format!("no task is of subset `{one}`"));
+        }
+        for id in subset.tasks.iter().filter(|id| !tasks.contains_key(*id)) {
+            let field = format!("subsets.{name}.tasks");
+            source.fault(notes, &field, format!("there is no task `{id}`"));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::{self, Source};
+use super::pictures;
 use super::site::Sites;
 use super::tree::Tree;
 use super::world::Worlds;
@@ -61,6 +62,7 @@ fn read_one(
         check_meta(id, meta, source, sites, notes);
         super::scene::check(meta, worlds, |field, problem| source.fault(notes, field, problem));
         check_places(meta, source, (&files, &overlays), sites, notes);
+        pictures::check(meta, source, (&files, &overlays), notes);
         check_factors(&folder, meta, source, &overlays, notes);
     }
     if let Some(instruction) = &instruction {
@@ -99,13 +101,13 @@ fn instruction(tree: &Tree, file: &Utf8Path, notes: &mut Notes) -> Option<String
 
 /// An overlay and where its `overlay.toml` has its fields.
 #[derive(Debug)]
-struct ReadOverlay {
-    overlay: Overlay,
+pub(super) struct ReadOverlay {
+    pub(super) overlay: Overlay,
     source: Option<Source>,
 }
 
-type Overlays = BTreeMap<BTreeSet<Factor>, ReadOverlay>;
-type Files = BTreeMap<Utf8PathBuf, Utf8PathBuf>;
+pub(super) type Overlays = BTreeMap<BTreeSet<Factor>, ReadOverlay>;
+pub(super) type Files = BTreeMap<Utf8PathBuf, Utf8PathBuf>;
 
 fn overlays(tree: &Tree, ideal: &Utf8Path, files: &Files, notes: &mut Notes) -> Overlays {
     let mut overlays = Overlays::new();

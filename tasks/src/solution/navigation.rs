@@ -94,7 +94,7 @@ pub enum Direction {
     Down,
 }
 
-/// How much of a page to read.
+/// What of a page to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Extent {
@@ -102,6 +102,8 @@ pub enum Extent {
     Window,
     /// All of it: from the top, screen by screen.
     Page,
+    /// Its address.
+    Address,
 }
 
 /// A thing on a page, as a person would point it out.

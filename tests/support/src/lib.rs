@@ -4,6 +4,7 @@
 //! scripted model is met at the wire, as a real one is, and checks every request the
 //! way a strict endpoint would.
 
+pub mod form;
 pub mod navigator;
 pub mod protocol;
 pub mod response;
@@ -11,6 +12,6 @@ pub mod server;
 
 pub use navigator::navigates;
 pub use response::{
-    Response, calls, cut, drop_connection, final_answer, hang, json, raw, says, status,
+    Response, calls, cut, drop_connection, final_answer, hang, heard, json, raw, says, status,
 };
 pub use server::{Request, ScriptedServer, in_turn, rounds};

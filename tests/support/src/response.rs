@@ -91,6 +91,21 @@ pub fn json(body: Value) -> Response {
     Response::of(Body::Json(body))
 }
 
+/// Answers with the words of a sound and their times: start, end, text.
+#[must_use]
+pub fn heard<'a>(segments: impl IntoIterator<Item = (f64, f64, &'a str)>) -> Response {
+    let segments: Vec<Value> = segments
+        .into_iter()
+        .map(|(start, end, text)| object!({ "start": start, "end": end, "text": text }))
+        .collect();
+    let text: Vec<&str> = segments.iter().filter_map(|said| said["text"].as_str()).collect();
+    let text = text.join(" ");
+    json(object!({
+        "task": "transcribe", "language": "english", "text": text, "segments": segments,
+        "usage": { "type": "duration", "seconds": 1 },
+    }))
+}
+
 /// Answers with these bytes.
 pub fn raw(bytes: impl Into<Vec<u8>>) -> Response {
     Response::of(Body::Raw(bytes.into()))

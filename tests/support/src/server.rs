@@ -1,4 +1,4 @@
-//! The scripted model: a chat-completions server on a loopback port.
+//! The scripted model: a server of chat completions and transcriptions on a loopback port.
 //!
 //! The script is a function from the request to the response. It sees which round of
 //! its conversation a request is, and needs no state for that: the messages say so.
@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::form;
 use crate::protocol;
 use crate::response::{Body, Response};
 
@@ -29,7 +30,9 @@ use crate::response::{Body, Response};
 pub struct Request {
     /// Which request of the server it is, from 1.
     pub number: usize,
-    /// The body.
+    /// The route below the base URL: `chat/completions`, `audio/transcriptions`.
+    pub route: &'static str,
+    /// The body; a form as an object, see [`form::read`].
     pub body: Value,
     /// Names in lower case, and values.
     pub headers: HashMap<String, String>,
@@ -42,7 +45,7 @@ pub struct Request {
 }
 
 impl Request {
-    fn read(number: usize, headers: &HeaderMap, body: Value) -> Self {
+    fn read(number: usize, route: &'static str, headers: &HeaderMap, body: Value) -> Self {
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         let role = |message: &&Value, role: &str| message["role"] == role;
         let key = messages.iter().find(|message| role(message, "user"));
@@ -52,7 +55,7 @@ impl Request {
             (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         };
         let headers = headers.iter().map(header).collect();
-        Self { number, body, headers, key, round, at: Instant::now() }
+        Self { number, route, body, headers, key, round, at: Instant::now() }
     }
 
     /// Returns the messages.
@@ -155,6 +158,7 @@ impl ScriptedServer {
         let shared = Arc::new(Shared { script: Box::new(script), log, held, keep });
         let router = Router::new()
             .route("/v1/chat/completions", post(answer))
+            .route("/v1/audio/transcriptions", post(write_down))
             .layer(DefaultBodyLimit::disable())
             .with_state(Arc::clone(&shared));
         let task = tokio::spawn(async move {
@@ -229,10 +233,32 @@ async fn answer(
     headers: HeaderMap,
     bytes: Bytes,
 ) -> HttpResponse {
-    let (guard, number) = InFlight::enter(&shared);
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let violations = protocol::violations(&body);
-    let request = Request::read(number, &headers, body);
+    take(&shared, "chat/completions", &headers, body, &violations).await
+}
+
+async fn write_down(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    bytes: Bytes,
+) -> HttpResponse {
+    let kind = headers.get("content-type").and_then(|kind| kind.to_str().ok());
+    let body = form::read(kind.unwrap_or_default(), &bytes);
+    let violations = form::violations(&body);
+    take(&shared, "audio/transcriptions", &headers, body, &violations).await
+}
+
+/// Keeps a request and answers it as the script says.
+async fn take(
+    shared: &Arc<Shared>,
+    route: &'static str,
+    headers: &HeaderMap,
+    body: Value,
+    violations: &[String],
+) -> HttpResponse {
+    let (guard, number) = InFlight::enter(shared);
+    let request = Request::read(number, route, headers, body);
     let response = (shared.script)(&request);
     {
         let mut log = lock(&shared.log);
@@ -243,7 +269,7 @@ async fn answer(
         }
     }
     if let Some((class, count)) = &response.hold {
-        hold(&shared, class, *count).await;
+        hold(shared, class, *count).await;
     }
     if !response.delay.is_zero() {
         tokio::time::sleep(response.delay).await;

@@ -13,7 +13,9 @@ use wildgym_sandbox::passages::passages;
 
 use crate::error::ToolError;
 use crate::footprint::Footprint;
+use crate::sight;
 use crate::source::{self, Source};
+use crate::speech;
 use crate::tool::{CallContext, Category, Output, Tool};
 
 /// A text of at most so many characters is returned whole, whatever is asked.
@@ -30,7 +32,8 @@ pub struct ExtractDocumentContent;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Path of the document in the workspace (`data/report.pdf`), or an http(s) URL.
+    /// Path of the document in the workspace (`data/report.pdf`), or an http(s) URL; for one
+    /// member of an archive, its name after `!/` (`mail.zip!/inbox/3.txt`); to begin a PDF at a page, `#page=12`.
     document_path: String,
     /// What you want to know. If given, only the passages of a long document that match its
     /// words are returned, with their pages; leave it out to get the whole text.
@@ -41,10 +44,16 @@ pub struct Args {
 impl Tool for ExtractDocumentContent {
     const NAME: &'static str = "extract_document_content";
     const DESCRIPTION: &'static str = "Return the text of a document: CSV and TSV (rows as they \
-        stand in the file), xlsx, xls and ods (a table per sheet), PDF (with page numbers), docx, \
-        HTML, Markdown, JSON and JSON lines, plain and source text. The encoding is detected, and \
-        the type is told from the content, not the name. Images, audio, archives and \
-        password-protected files are refused with the reason.";
+        stand in the file), xlsx, xls and ods (a table per sheet), PDF (Markdown with page \
+        numbers), Word (docx, doc), PowerPoint (pptx, ppt: a heading per slide, with speaker \
+        notes), odt, odp, rtf, epub, messages (eml, mbox, msg: with the attachments that can be \
+        read), HTML, Markdown, JSON and JSON lines, Jupyter notebooks, RSS and Atom feeds, XML, \
+        SVG (its texts), YAML, TOML, logs, SRT and WebVTT captions, plain and source text; of \
+        archives (zip, 7z, tar, gz, bz2, xz) a list of the members and the text of those that \
+        are documents. The text in pictures and on scanned pages is recognised (English and \
+        Chinese), and the result says so; of sounds and videos it returns what is said in them, \
+        with times. The encoding is detected, and the type is told from the content, not the \
+        name. Password-protected files are refused with the reason.";
     const CATEGORY: Category = Category::FileProcessing;
     const EXAMPLE: &'static str =
         r#"{"document_path": "https://tarrowferries.example/fares", "query": "adult single"}"#;
@@ -70,10 +79,22 @@ pub(super) async fn read(
     file: Source,
     query: Option<String>,
 ) -> Result<String, ToolError> {
-    let workers = &context.sandbox.host.workers;
-    let document = workers.document(&file.name, file.media_type.as_deref(), file.bytes).await?;
+    if let Some(document) = speech::document(context, ExtractDocumentContent::NAME, &file).await? {
+        return ranked(file.name, document, query).await;
+    }
+    let name = file.name.clone();
+    let document = sight::document(context, file).await?;
+    ranked(name, document, query).await
+}
+
+/// Returns a document's text, or what of it fits the query.
+async fn ranked(
+    name: String,
+    document: Document,
+    query: Option<String>,
+) -> Result<String, ToolError> {
     // Ranking a long text is work for a processor: it must not hold up other attempts.
-    tokio::task::spawn_blocking(move || shown(&file.name, &document, query.as_deref()))
+    tokio::task::spawn_blocking(move || shown(&name, &document, query.as_deref()))
         .await
         .map_err(|_| ToolError::Failed("the document cannot be searched".to_owned()))
 }

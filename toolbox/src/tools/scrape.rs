@@ -160,7 +160,7 @@ fn readable(asked: &Url, response: &Response, query: Option<&str>) -> Result<Scr
         let (name, media_type) = (name_of(response), Some(content_type.to_owned()));
         let media_type = media_type.filter(|_| !vague);
         let bytes = response.body.to_vec();
-        return Ok(Scraped::Document(head, Source { name, media_type, bytes }));
+        return Ok(Scraped::Document(head, Source { name, media_type, page: 1, bytes }));
     }
     let text = vague && !bytes.contains(&0) && !bytes.is_empty();
     let empty = vague && bytes.is_empty();
@@ -293,6 +293,14 @@ fn document(url: &Url, media: &str, bytes: &[u8]) -> Option<&'static str> {
         Some("a workbook")
     } else if is(&[".docx"], &["wordprocessingml"]) {
         Some("a Word document")
+    } else if is(&[".pptx"], &["presentationml"]) {
+        Some("a presentation")
+    } else if is(&[".odt", ".odp"], &["opendocument.text", "opendocument.presentation"]) {
+        Some("an OpenDocument file")
+    } else if is(&[".epub"], &["epub+zip"]) {
+        Some("a book")
+    } else if bytes.starts_with(b"{\\rtf") {
+        Some("an RTF document")
     } else if media == "application/pdf" {
         Some("declared a PDF")
     } else {

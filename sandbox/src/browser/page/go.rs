@@ -21,6 +21,11 @@ impl Session {
     /// Opens an address in the current tab.
     pub(super) async fn visit(&mut self, index: usize, url: &str) -> Result<String, Fault> {
         let url = address(url)?;
+        if self.tabs[index].loading() {
+            // What the page before still wants must not win over what was asked for.
+            self.tabs[index].hold().await;
+            self.tabs[index].let_run(true).await;
+        }
         let mut again = "";
         for attempt in 0..2 {
             match self.navigate(index, &url).await? {

@@ -38,14 +38,30 @@ impl Session {
     /// Tells what a tab shows.
     pub(super) async fn look(&mut self, index: usize) -> Result<Observation, Fault> {
         // A page may go elsewhere while it is read; then it is read once more.
-        match self.look_once(index).await {
-            Err(Fault::Gone | Fault::Said(_)) => {
-                self.tabs[index].forget_worlds();
-                self.tabs[index].settle(self.options.load).await;
-                self.look_once(index).await
-            }
-            done => done,
+        let gone =
+            |seen: &Result<Observation, Fault>| matches!(seen, Err(Fault::Gone | Fault::Said(_)));
+        let mut seen = self.look_once(index).await;
+        if gone(&seen) && !self.tabs[index].loading() {
+            self.tabs[index].forget_worlds();
+            self.tabs[index].settle(self.options.load).await;
+            seen = self.look_once(index).await;
         }
+        if gone(&seen) {
+            seen = self.look_held(index).await;
+        }
+        seen
+    }
+
+    /// Looks at a page that goes elsewhere without end.
+    async fn look_held(&mut self, index: usize) -> Result<Observation, Fault> {
+        self.tabs[index].hold().await;
+        let seen = self.look_once(index).await;
+        self.tabs[index].let_run(true).await;
+        let mut seen = seen?;
+        seen.notices.push(
+            "the page goes elsewhere again and again; it is shown as it was at one moment".into(),
+        );
+        Ok(seen)
     }
 
     async fn look_once(&mut self, index: usize) -> Result<Observation, Fault> {

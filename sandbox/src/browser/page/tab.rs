@@ -42,6 +42,9 @@ const STILL: Duration = Duration::from_millis(60);
 /// After so long a page that says that it is complete is believed.
 const MISSED: Duration = Duration::from_secs(2);
 
+/// So long a page that is held may take to be still.
+const HELD: Duration = Duration::from_secs(3);
+
 /// How often is looked whether it is.
 const LOOK: Duration = Duration::from_millis(15);
 
@@ -299,6 +302,24 @@ impl Tab {
         });
         let answer = self.ask_page("Runtime.evaluate", script, self.patience).await?;
         Ok(answer["result"]["value"] == "complete")
+    }
+
+    /// Lets the scripts of its pages run, or not; our own run in either case.
+    pub(super) async fn let_run(&self, run: bool) {
+        let _ = self.ask("Emulation.setScriptExecutionDisabled", json!({ "value": !run })).await;
+    }
+
+    /// Makes a page hold still that goes elsewhere without end. Its scripts stop until
+    /// [`Tab::let_run`]; a document that comes meanwhile never starts its own.
+    pub(super) async fn hold(&mut self) {
+        self.let_run(false).await;
+        let _ = self.ask("Page.stopLoading", json!({})).await;
+        self.signals.tab(&self.target, |tab| {
+            tab.leaving = None;
+            tab.requests.clear();
+        });
+        self.forget_worlds();
+        self.settle(HELD).await;
     }
 
     /// Whether its main frame is loading.

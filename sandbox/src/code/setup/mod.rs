@@ -17,6 +17,7 @@ use url::Url;
 
 use super::engine;
 pub(super) use place::Layout;
+pub(crate) use place::private;
 
 /// Where the wheel comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

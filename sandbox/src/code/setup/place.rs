@@ -62,7 +62,7 @@ impl Layout {
 }
 
 /// Says why a file or directory could be changed by somebody else, if it could.
-pub(in crate::code) fn private(path: &Utf8Path) -> Result<(), String> {
+pub(crate) fn private(path: &Utf8Path) -> Result<(), String> {
     let found =
         path.symlink_metadata().map_err(|error| format!("cannot read `{path}`: {error}"))?;
     let user = rustix::process::geteuid().as_raw();

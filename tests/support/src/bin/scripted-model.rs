@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! scripted-model [--port N] [--wait-ms N] [--rounds N] [--tool NAME --arguments JSON]
-//!                [--act ACTION]… [--log FILE]
+//!                [--act ACTION]… [--hear TEXT] [--log FILE]
 //! ```
 //!
 //! Prints its base URL, then answers until it is killed: every round but the last with
 //! a call of the named tool, else of one that is offered; the last (the second, unless
 //! `--rounds` says another) with a final answer. Asked by a tool, it does
-//! the acts in turn, see `wildgym_support::navigator`. Each request appends a line of JSON to the log before it is
+//! the acts in turn, see `wildgym_support::navigator`. Sounds are written down as the text of
+//! `--hear`. Each request appends a line of JSON to the log before it is
 //! answered: `n`, `trial` (the header `x-wildgym-trial`, or null), `key` (the start of
 //! the first message of the user), `round`, `violations`.
 
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use wildgym_support::{
-    Request, Response, ScriptedServer, calls, final_answer, navigates, protocol, says,
+    Request, Response, ScriptedServer, calls, final_answer, form, heard, navigates, protocol, says,
 };
 
 struct Arguments {
@@ -28,6 +29,7 @@ struct Arguments {
     tool: Option<String>,
     input: Value,
     acts: Vec<String>,
+    hear: String,
     log: Option<File>,
 }
 
@@ -39,6 +41,7 @@ fn arguments() -> Result<Arguments, String> {
         tool: None,
         input: json!({}),
         acts: Vec::new(),
+        hear: String::new(),
         log: None,
     };
     let mut given = std::env::args().skip(1);
@@ -51,6 +54,7 @@ fn arguments() -> Result<Arguments, String> {
             "--rounds" => read.rounds = usize::try_from(number()?).unwrap_or(usize::MAX),
             "--tool" => read.tool = Some(value),
             "--act" => read.acts.push(value),
+            "--hear" => read.hear = value,
             "--arguments" => {
                 read.input = serde_json::from_str(&value)
                     .map_err(|error| format!("`{value}` is no JSON: {error}"))?;
@@ -94,13 +98,17 @@ fn line(request: &Request) -> Value {
         "trial": request.headers.get("x-wildgym-trial"),
         "key": request.key.chars().take(200).collect::<String>(),
         "round": request.round,
-        "violations": protocol::violations(&request.body),
+        "violations": if request.route == "audio/transcriptions" {
+            form::violations(&request.body)
+        } else {
+            protocol::violations(&request.body)
+        },
     })
 }
 
 #[tokio::main]
 async fn main() -> Result<(), String> {
-    let Arguments { port, wait, rounds, tool, input, acts, log } = arguments()?;
+    let Arguments { port, wait, rounds, tool, input, acts, hear, log } = arguments()?;
     let call = tool.map(|tool| (tool, input));
     let answer = move |request: &Request| {
         if let Some(mut log) = log.as_ref() {
@@ -109,6 +117,9 @@ async fn main() -> Result<(), String> {
             if let Err(error) = written {
                 return wildgym_support::raw(format!("the log: {error}")).with_status(500);
             }
+        }
+        if request.route == "audio/transcriptions" {
+            return heard([(0.0, 1.0, hear.as_str())]).after(wait);
         }
         let role = request.headers.get("x-wildgym-role");
         if role.is_some_and(|role| role.starts_with("browse_url")) {

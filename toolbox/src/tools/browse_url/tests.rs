@@ -107,6 +107,7 @@ impl Scene for Stage {
                 match part {
                     Part::Text(part) => text.push_str(part),
                     Part::Picture { .. } => text.push_str("[picture]"),
+                    Part::Sound { .. } => text.push_str("[sound]"),
                 }
             }
         }

@@ -78,14 +78,6 @@ pub(super) struct Address {
     pub(super) url: String,
 }
 
-/// Arguments of `ask_question_about_video`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Asking {
-    /// What to find out.
-    pub(super) question: String,
-}
-
 /// Reads arguments into the action that they are for.
 pub(super) type Read = fn(Value) -> Result<Action, serde_json::Error>;
 
@@ -120,9 +112,4 @@ pub(super) fn find(arguments: Value) -> Result<Action, serde_json::Error> {
 pub(super) fn visit(arguments: Value) -> Result<Action, serde_json::Error> {
     let Address { url } = serde_json::from_value(arguments)?;
     Ok(Action::VisitPage { url })
-}
-
-pub(super) fn ask(arguments: Value) -> Result<Action, serde_json::Error> {
-    let Asking { question } = serde_json::from_value(arguments)?;
-    Ok(Action::AskQuestionAboutVideo { question })
 }

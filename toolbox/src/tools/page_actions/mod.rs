@@ -1,4 +1,5 @@
-//! The fifteen page actions as tools of the agent's own.
+//! The page actions as tools of the agent's own; the fifteenth, `ask_question_about_video`,
+//! takes files too and is a tool beside them.
 //!
 //! One table: each row is a tool. What an action does is the browser's matter; here it gets
 //! a name, words for the model, its arguments and its footprint, and its result is what can
@@ -16,7 +17,7 @@ use wildgym_sandbox::browser::{Action, Browser, Visit};
 use wildgym_sandbox::web::WebError;
 use wildgym_tasks::environment::BrowserMode;
 
-use self::arguments::{Address, Asking, Element, Field, Nothing, Read, Search};
+use self::arguments::{Address, Element, Field, Nothing, Read, Search};
 use crate::error::ToolError;
 use crate::footprint::Footprint;
 use crate::tool::{AnyTool, CallContext, Category, Output, Prepared};
@@ -44,7 +45,7 @@ enum Touches {
 }
 
 /// The actions, in the order in which a model is told of them.
-const ALL: [PageAction; 15] = [
+const ALL: [PageAction; 14] = [
     PageAction {
         name: "visit_page",
         description: "Open an address in the browser. Like every page action it returns what the \
@@ -119,15 +120,6 @@ const ALL: [PageAction; 15] = [
         "Click beside everything that can be acted on, which closes menus and pop-ups.",
         |given| Nothing::read(given, Action::ClickBlankArea),
     ),
-    PageAction {
-        name: "ask_question_about_video",
-        description: "Ask about the video of the page. A model looks at frames of it and reads its \
-            captions; returns its answer.",
-        example: r#"{"question": "When does the ship leave the quay?"}"#,
-        parameters: crate::schema::parameters::<Asking>,
-        read: arguments::ask,
-        touches: Touches::Page,
-    },
     plain(
         "stop",
         "Close all pages and forget logins. Only needed to begin anew with an empty browser.",
@@ -234,9 +226,6 @@ async fn run(context: &CallContext, action: &Action) -> Result<Output, ToolError
     }
     let browser = browser(context).await?;
     let visit = Visit { now: context.now, log: &context.accesses };
-    if let Action::AskQuestionAboutVideo { question } = action {
-        return video::answer(context, browser, visit, question).await.map(Output::from);
-    }
     Ok(browser.act(action, visit).await?.into())
 }
 
@@ -262,7 +251,6 @@ mod tests {
             Action::FindTextOnPage { text: "a \"b\"".into() },
             Action::VisitPage { url: "https://port.test/".into() },
             Action::ClickBlankArea,
-            Action::AskQuestionAboutVideo { question: "when?".into() },
         ];
         for action in &actions {
             let (name, arguments) = (action.name(), arguments_of(action));

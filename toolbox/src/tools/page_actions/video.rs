@@ -1,6 +1,9 @@
-//! Questions about the video of a page: its frames and captions, shown to whoever answers
-//! tools. Where nobody looks at pictures, the captions have to do, and the answer says so.
+//! Questions about a video: its frames and captions, shown to whoever answers tools. Where
+//! nobody looks at pictures, the captions have to do, and the answer says so.
+//!
+//! Captions are all words of a video: of its tracks, or written down from its sound.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use wildgym_sandbox::browser::{Browser, Video, Visit};
@@ -12,8 +15,8 @@ use crate::tool::CallContext;
 /// Frames that are looked at.
 const FRAMES: usize = 12;
 
-/// Most bytes of captions in a question or an answer.
-const CAPTIONS: usize = 16 << 10;
+/// Most bytes of captions in a question or an answer; that some are left out is said.
+const CAPTIONS: usize = 64 << 10;
 
 const SYSTEM: &str = "You answer a question about a video from frames of it, in the order of \
     time, and its captions. Answer in a few sentences with what they show, and the time where it \
@@ -27,16 +30,31 @@ pub(crate) async fn answer(
     visit: Visit<'_>,
     question: &str,
 ) -> Result<String, ToolError> {
+    asked(question)?;
+    let video = browser.video(visit, FRAMES).await?;
+    answer_of(context, &video, question).await
+}
+
+/// Answers a question about a video whose frames and captions are known.
+pub(crate) async fn answer_of(
+    context: &CallContext,
+    video: &Video,
+    question: &str,
+) -> Result<String, ToolError> {
+    let pictures = context.is_seen() && !video.frames.is_empty();
+    if !pictures && captions(video).is_empty() {
+        return settle(Err(AskError::NoModel), video);
+    }
+    let asked = context.ask(&put(question, video, pictures)).await;
+    settle(asked.map(|answer| (answer.text, pictures && answer.seen)), video)
+}
+
+/// Refuses a question that asks nothing.
+pub(crate) fn asked(question: &str) -> Result<(), ToolError> {
     if question.trim().is_empty() {
         return Err(ToolError::Failed("the question is empty; say what to look for".to_owned()));
     }
-    let video = browser.video(visit, FRAMES).await?;
-    let pictures = context.is_seen() && !video.frames.is_empty();
-    if !pictures && captions(&video).is_empty() {
-        return settle(Err(AskError::NoModel), &video);
-    }
-    let asked = context.ask(&put(question, &video, pictures)).await;
-    settle(asked.map(|answer| (answer.text, pictures && answer.seen)), &video)
+    Ok(())
 }
 
 /// Puts the question.
@@ -94,9 +112,15 @@ fn settle(asked: Result<(String, bool), AskError>, video: &Video) -> Result<Stri
     }
 }
 
-fn captions(video: &Video) -> &str {
+/// Returns the captions, cut where they are too long, which is said in them.
+fn captions(video: &Video) -> Cow<'_, str> {
     let text = video.captions.trim();
-    &text[..text.floor_char_boundary(CAPTIONS)]
+    let kept = &text[..text.floor_char_boundary(CAPTIONS)];
+    if kept.len() == text.len() {
+        return text.into();
+    }
+    let left = text.len() - kept.len();
+    format!("{kept}\n[the captions go on; {left} bytes of them are left out]").into()
 }
 
 #[cfg(test)]

@@ -1,0 +1,112 @@
+//! A series: one line a run, which is what a gate compares with.
+//!
+//! A line says what pins the run's scores and how often each task passed, so a series can be
+//! kept and read where the runs themselves are gone. Lines are only ever appended, in one
+//! write, under a lock on the file; what a killed writer left torn is cut off by the next.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+
+use camino::Utf8Path;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Damaged, StoreError, lines};
+use crate::record::FORMAT;
+
+/// A run in a series.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeriesLine {
+    /// Version of the line's format.
+    pub format: u32,
+    /// Name of the run's directory.
+    pub run: String,
+    /// When the run was made; with the name it tells runs apart.
+    pub created: Timestamp,
+    /// Name of the agent.
+    pub agent: String,
+    /// Name of its model, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What pins the scores, by name: two lines compare when all of them are equal.
+    pub pins: BTreeMap<String, String>,
+    /// The tasks, by id; in a variant other than `full`, by `id/variant`.
+    pub tasks: BTreeMap<String, SeriesTask>,
+}
+
+/// A task of a run in a series.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeriesTask {
+    /// The part of its scenario, such as `tier-5`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subset: Option<String>,
+    /// Trials with a verdict.
+    pub judged: u32,
+    /// Those that passed; degraded ones did not.
+    pub passed: u32,
+}
+
+impl SeriesLine {
+    /// Whether both lines are of the same run.
+    #[must_use]
+    pub fn is_of(&self, other: &Self) -> bool {
+        (&self.run, self.created) == (&other.run, other.created)
+    }
+}
+
+/// Reads a series, in the order of its lines, and says which lines cannot be read.
+pub fn read_series(path: &Utf8Path) -> Result<(Vec<SeriesLine>, Vec<Damaged>), StoreError> {
+    lines::sound(path)
+}
+
+/// Appends a run to a series, which is made where it is missing. Returns whether it was
+/// appended: a run stands in a series once.
+pub fn append_series(path: &Utf8Path, line: &SeriesLine) -> Result<bool, StoreError> {
+    let io = StoreError::io;
+    let mut file = File::options().create(true).append(true).open(path).map_err(io(path))?;
+    file.lock().map_err(io(path))?;
+    lines::cut_torn_end(path)?;
+    if read_series(path)?.0.iter().any(|known| known.is_of(line)) {
+        return Ok(false);
+    }
+    let mut text = serde_json::to_vec(line).map_err(|error| io(path)(error.into()))?;
+    text.push(b'\n');
+    file.write_all(&text).and_then(|()| file.sync_data()).map_err(io(path))?;
+    Ok(true)
+}
+
+impl Default for SeriesLine {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            run: String::new(),
+            created: Timestamp::UNIX_EPOCH,
+            agent: String::new(),
+            model: None,
+            pins: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_grows_by_a_line_a_run_whatever_was_torn() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("series.jsonl");
+        let line = |run: &str| SeriesLine { run: run.to_owned(), ..SeriesLine::default() };
+        assert!(append_series(&path, &line("a")).unwrap(), "it is made");
+        assert!(!append_series(&path, &line("a")).unwrap(), "a run stands in it once");
+        let mut file = File::options().append(true).open(&path).unwrap();
+        file.write_all(b"{\"format\":1,\"run\":\"b").unwrap();
+        assert!(append_series(&path, &line("c")).unwrap(), "after a writer was killed");
+        file.write_all(b"what is this\n").unwrap();
+        let (all, damaged) = read_series(&path).unwrap();
+        let names: Vec<&str> = all.iter().map(|line| line.run.as_str()).collect();
+        assert_eq!((names.as_slice(), damaged.len()), (["a", "c"].as_slice(), 1));
+    }
+}
