@@ -137,7 +137,8 @@ impl Gym {
     ) -> Result<Self, BuildError> {
         let worlds = Worlds::make(&suite)?;
         let offers = offers(&suite, &catalog, &worlds)?;
-        let catalog = worlds.operations().fold((*catalog).clone(), |all, more| all.beside(more));
+        let own = Arc::unwrap_or_clone(catalog);
+        let catalog = worlds.operations().fold(own, |all, more| all.beside(more));
         let Offer { catalog, schemas, .. } = Offer::of(catalog);
         Ok(Self { host, suite, catalog, schemas, offers, interceptors, network, worlds })
     }
@@ -230,15 +231,14 @@ fn offers(
         for mode in [BrowserMode::Delegated, BrowserMode::Direct] {
             let world = scene.map(|scene| (scene.name.clone(), scene.operations.clone()));
             let key = (mode, environment.tools.clone(), world);
-            let offer = match known.get(&key) {
-                Some(offer) => offer.clone(),
-                None => {
-                    let own = catalog.offered(mode).only(|name| environment.offers(name));
-                    let operations = scene.map(|scene| worlds.offered(scene)).unwrap_or_default();
-                    let offer = Offer::of(own.with(&operations).map_err(WorldsError::from)?);
-                    known.insert(key, offer.clone());
-                    offer
-                }
+            let offer = if let Some(offer) = known.get(&key) {
+                offer.clone()
+            } else {
+                let own = catalog.offered(mode).only(|name| environment.offers(name));
+                let operations = scene.map(|scene| worlds.offered(scene)).unwrap_or_default();
+                let offer = Offer::of(own.with(&operations).map_err(WorldsError::from)?);
+                known.insert(key, offer.clone());
+                offer
             };
             offers.insert((id.clone(), mode), offer);
         }
