@@ -239,7 +239,26 @@ fn a_run_keeps_what_happened_and_the_states() {
         shown.out
     );
     assert!(shown.out.contains("without effect: there is not enough in stock"), "{}", shown.out);
-    // Code reads the file of an export of its own round, and calls what the task offers.
+}
+
+/// Code reads the file of an export of its own round, and calls what the task offers beside
+/// it; other tools of the program are not there.
+#[test]
+fn code_and_operations_work_together() {
+    let place = Place::new();
+    let suite = Suite::new(&place);
+    done(&place.wildgym(&[
+        "run",
+        suite.path(),
+        "--tasks",
+        "with-code",
+        "-k",
+        "1",
+        "--name",
+        "r",
+        "-q",
+    ]));
+    let all = transcripts(&place.path().join("runs/r"));
     let code = &all["reference/with-code/full/1.1.jsonl"];
     assert_eq!(
         records(code, "attempt")[0]["tools"],
@@ -396,7 +415,7 @@ async fn a_kill_loses_no_state() {
     let run = place.path().join("runs/killed");
     let began = Instant::now();
     let finished = || transcripts(&run).values().filter(|text| is_finished(text)).count();
-    while finished() < 8 && began.elapsed() < Duration::from_secs(120) {
+    while finished() < 8 && began.elapsed() < Duration::from_mins(2) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     child.kill().unwrap();

@@ -280,6 +280,7 @@ impl Episode {
 }
 
 /// Returns the record of an event that happened before a call, or after the last one.
+#[must_use]
 pub fn event_of(happened: Happened, before: Option<String>) -> EventRecord {
     let Happened { event, occurrence, after_calls, at, failed } = happened;
     EventRecord { event, occurrence, before, after_calls, clock: at, failed }

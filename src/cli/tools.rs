@@ -109,7 +109,7 @@ pub(super) fn run(args: ToolsArgs) -> Result<Code, Failure> {
     match args.command {
         ToolsCommand::List { world, json } => list(world.as_deref(), json),
         ToolsCommand::Show { name, world, json } => show(&name, world.as_deref(), json),
-        ToolsCommand::Call(args) => call(*args),
+        ToolsCommand::Call(args) => call(&args),
     }
 }
 
@@ -209,7 +209,7 @@ fn pretty(value: &serde_json::Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
 }
 
-fn call(args: CallArgs) -> Result<Code, Failure> {
+fn call(args: &CallArgs) -> Result<Code, Failure> {
     let browser = args.tools.browser.map(BrowserMode::from).unwrap_or_default();
     let blueprint = args.world.as_deref().map(|named| world::make(named, args.state.world_seed));
     let blueprint = blueprint.transpose()?;
@@ -217,7 +217,7 @@ fn call(args: CallArgs) -> Result<Code, Failure> {
     offered(&catalog, &args.name, browser)?;
     let arguments = arguments(&args.arguments)?;
     let mut toolbox =
-        toolbox(&args, browser, &catalog, blueprint.as_ref())?.answered_by(ask(&args.tools)?);
+        toolbox(args, browser, &catalog, blueprint.as_ref())?.answered_by(ask(&args.tools)?);
     if args.show {
         toolbox = toolbox.watched_by(watch::watch());
     }

@@ -139,8 +139,8 @@ impl Gym {
     ) -> Result<Self, BuildError> {
         let worlds = Worlds::make(&suite)?;
         let offers = offers(&suite, &catalog, &worlds)?;
-        let mut catalog =
-            worlds.operations().fold((*catalog).clone(), |all, more| all.beside(more));
+        let own = Arc::unwrap_or_clone(catalog);
+        let mut catalog = worlds.operations().fold(own, |all, more| all.beside(more));
         if suite.tasks.values().any(|task| task.scenario_file.is_some()) {
             catalog = catalog.beside(&Catalog::conversation().map_err(WorldsError::from)?);
         }
@@ -252,19 +252,18 @@ fn offers(
             let world = scene.map(|scene| (scene.name.clone(), scene.operations.clone()));
             let talks = task.scenario_file.is_some();
             let key = (mode, environment.tools.clone(), world, talks);
-            let offer = match known.get(&key) {
-                Some(offer) => offer.clone(),
-                None => {
-                    let own = catalog.offered(mode).only(|name| environment.offers(name));
-                    let operations = scene.map(|scene| worlds.offered(scene)).unwrap_or_default();
-                    let mut all = own.with(&operations).map_err(WorldsError::from)?;
-                    if talks {
-                        all = all.with(&conversation).map_err(WorldsError::from)?;
-                    }
-                    let offer = Offer::of(all);
-                    known.insert(key, offer.clone());
-                    offer
+            let offer = if let Some(offer) = known.get(&key) {
+                offer.clone()
+            } else {
+                let own = catalog.offered(mode).only(|name| environment.offers(name));
+                let operations = scene.map(|scene| worlds.offered(scene)).unwrap_or_default();
+                let mut all = own.with(&operations).map_err(WorldsError::from)?;
+                if talks {
+                    all = all.with(&conversation).map_err(WorldsError::from)?;
                 }
+                let offer = Offer::of(all);
+                known.insert(key, offer.clone());
+                offer
             };
             offers.insert((id.clone(), mode), offer);
         }

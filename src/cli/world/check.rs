@@ -42,7 +42,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<Code, Failure> {
         let all: Vec<_> = faults.iter().map(|fault| json!({"file": fault.file, "line": fault.line, "field": fault.field, "problem": fault.problem})).collect();
         data(&serde_json::to_string_pretty(&all).unwrap_or_default());
     } else {
-        faults.iter().for_each(|fault| data(&fault.to_string()));
+        for fault in faults {
+            data(&fault.to_string());
+        }
     }
     match made {
         Ok(made) => {

@@ -8,6 +8,7 @@ use wildgym_sandbox::world::{Answered, Look, Relation};
 use wildgym_tasks::World;
 use wildgym_tasks::world::Operation;
 use wildgym_toolbox::Catalog;
+use wildgym_toolbox::catalog::Entry;
 
 use super::super::{Code, Failure, data, say, terminal};
 use super::open::{make, read_state};
@@ -67,8 +68,7 @@ fn whole(
     bytes: usize,
 ) -> Result<Code, Failure> {
     let catalog = Catalog::of_world(world).map_err(|error| Failure::usage(error.to_string()))?;
-    let signature =
-        |name: &str| catalog.entry(name).map(|entry| entry.signature()).unwrap_or_default();
+    let signature = |name: &str| catalog.entry(name).map(Entry::signature).unwrap_or_default();
     if args.json {
         let operations: Vec<Value> = by_category(world)
             .into_iter()
@@ -177,13 +177,13 @@ fn operation(args: &ShowArgs, world: &World, name: &str) -> Result<Code, Failure
     if let Some(result) = &operation.result {
         data(&format!("\nresult:\n{}", result.trim()));
     }
-    for conflict in &operation.conflicts {
-        let same = if conflict.same.is_empty() {
+    for (other, same) in conflicts(world, operation) {
+        let same = if same.is_empty() {
             String::new()
         } else {
-            format!(" with the same {}", conflict.same.join(", "))
+            format!(" with the same {}", same.join(", "))
         };
-        data(&format!("\nnot in one round with `{}`{same}", conflict.with));
+        data(&format!("\nnot in one round with `{other}`{same}"));
     }
     data(&format!(
         "\nexample:\n  wildgym world call {} {name} '{}'",
@@ -191,6 +191,17 @@ fn operation(args: &ShowArgs, world: &World, name: &str) -> Result<Code, Failure
         entry.tool.example()
     ));
     Ok(Code::Done)
+}
+
+/// Returns what an operation conflicts with, whichever of the two declares it.
+fn conflicts<'w>(world: &'w World, operation: &'w Operation) -> Vec<(&'w str, &'w [String])> {
+    let own = operation.conflicts.iter().map(|one| (one.with.as_str(), one.same.as_slice()));
+    let others = world.operations.values().filter(|other| other.name != operation.name);
+    let declared = others.flat_map(|other| {
+        let with_it = other.conflicts.iter().filter(|one| one.with == operation.name);
+        with_it.map(|one| (other.name.as_str(), one.same.as_slice()))
+    });
+    own.chain(declared).collect()
 }
 
 /// Prints rows: one JSON object, or a table.

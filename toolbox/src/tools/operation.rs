@@ -107,8 +107,8 @@ fn run(
         return Err(ToolError::Unavailable("this task has no world".to_owned()));
     };
     let mut live = world.lock().unwrap_or_else(PoisonError::into_inner);
-    let [a, b, c, d, e, f, g, h, ..] = *context.seed.bytes();
-    let number = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    let bytes = context.seed.bytes().iter().take(8);
+    let number = bytes.fold(0, |number, byte| number << 8 | u64::from(*byte));
     let call = Call { operation, arguments, round: context.round, number, now: context.now };
     let mut keep = |file: &Written| {
         let written =
@@ -133,13 +133,7 @@ fn example(schema: &Value, depth: usize) -> Value {
     }
     let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str());
     match kind.unwrap_or_default() {
-        "object" if depth > 0 => {
-            let names = schema["required"].as_array().into_iter().flatten();
-            let names = names.filter_map(Value::as_str);
-            let field =
-                |name: &str| (name.to_owned(), example(&schema["properties"][name], depth - 1));
-            Value::Object(names.map(field).collect())
-        }
+        "object" if depth > 0 => object(schema, depth - 1),
         "object" => json!({}),
         "array" => match schema["minItems"].as_u64() {
             Some(least) if least > 0 && depth > 0 => {
@@ -157,6 +151,20 @@ fn example(schema: &Value, depth: usize) -> Value {
         }
         _ => json!(text(schema)),
     }
+}
+
+/// Makes an object with what is required of it, and as many fields as it must have.
+fn object(schema: &Value, depth: usize) -> Value {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let mut names: Vec<&str> = required.collect();
+    let least = schema["minProperties"].as_u64().and_then(|least| usize::try_from(least).ok());
+    for name in schema["properties"].as_object().into_iter().flat_map(Map::keys) {
+        if names.len() < least.unwrap_or(0) && !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let field = |name: &str| (name.to_owned(), example(&schema["properties"][name], depth));
+    Value::Object(names.into_iter().map(field).collect())
 }
 
 /// Texts that a pattern may ask for: words, codes, days, times, paths.
@@ -204,6 +212,11 @@ mod tests {
                 json!({"type": "object", "required": ["a"], "properties": {"a": {"enum": ["x", "y"]}, "b": {}}}),
                 json!({"a": "x"}),
                 "what is required, of its choices the first",
+            ),
+            (
+                json!({"type": "object", "minProperties": 1, "properties": {"a": {"const": 1}}}),
+                json!({"a": 1}),
+                "as many fields as there must be",
             ),
             (json!({"type": "integer", "minimum": 5}), json!(5), "a bound"),
             (json!({"type": "integer", "maximum": 0}), json!(0), "the other bound"),

@@ -116,7 +116,7 @@ fn a_state_is_read_and_never_changed() {
         ("SELECT load_extension('x')", "not"),
         ("SELECT 1; SELECT 2", "more than one statement"),
         ("", "no statement"),
-        ("SELECT nothing", "no such column"),
+        ("SELECT nowhere", "no such column"),
     ] {
         let error = look.query(sql, 1).unwrap_err();
         assert!(error.contains(says), "{sql}: {error}");
