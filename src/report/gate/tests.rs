@@ -1,3 +1,5 @@
+//! What the gate blocks, what it compares, and how it says so.
+
 use jiff::Timestamp;
 
 use super::*;
