@@ -206,7 +206,10 @@ fn tier_five_tolerates_nothing_unless_told() {
     assert_eq!(blocked.code, Some(1), "{}", blocked.out);
     let said = "`t-22` failed 1 of 3, and never before (tier-5 tolerates none)";
     assert!(blocked.out.contains(said), "{}", blocked.out);
-    assert_eq!(gate(&["--no-tolerance", "other"]).code, Some(0));
+    assert_eq!(gate(&["--no-tolerance", "smoke"]).code, Some(0));
+    let slip = gate(&["--no-tolerance", "tier5"]);
+    assert_eq!(slip.code, Some(2), "{}", slip.out);
+    assert!(slip.err.contains("has no subset `tier5`"), "{}", slip.err);
     let smoke = gate(&["--subset", "smoke"]);
     assert_eq!(smoke.code, Some(0), "the task is not of it: {}", smoke.out);
     assert!(smoke.out.contains("subset smoke"), "{}", smoke.out);
