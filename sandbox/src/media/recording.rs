@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::about::{self, About};
 use super::silence::{self, Cut};
+use super::whole;
 use crate::programs::{Folder, Limits, Program, ProgramError, Programs};
 
 /// The name of the file in the directory of the call.
@@ -50,6 +51,8 @@ pub struct Recording {
     pub(super) name: String,
     /// What is in it.
     pub about: About,
+    /// What its container shows to be missing.
+    flaw: Option<String>,
 }
 
 /// The sound of a recording in pieces: 16 kHz, mono, WAV.
@@ -118,7 +121,7 @@ impl Recording {
                 if about.format.is_empty() { "nothing that is known" } else { &about.format }
             )));
         }
-        Ok(Self { folder, name: name.to_owned(), about })
+        Ok(Self { folder, name: name.to_owned(), about, flaw: whole::flaw(bytes) })
     }
 
     /// Decodes the first sound track, cut at silence where it is long.
@@ -150,12 +153,12 @@ impl Recording {
             Some(seconds) if seconds <= PIECE => Vec::new(),
             seconds => self.find_cuts(programs, seconds.unwrap_or(LONGEST)).await?,
         };
-        let mut pieces = self.decode(programs, &cuts).await?;
+        let (mut pieces, mut said) = self.decode(programs, &cuts).await?;
         let mut decoded = length(&pieces);
         if pieces.iter().any(|piece| piece.seconds > PIECE * 1.1) {
             // The length that the file tells, or that was guessed of its first bytes, is wrong.
             cuts = self.find_cuts(programs, decoded).await?;
-            pieces = self.decode(programs, &cuts).await?;
+            (pieces, said) = self.decode(programs, &cuts).await?;
             decoded = length(&pieces);
         }
         if decoded <= 0.0 {
@@ -165,6 +168,13 @@ impl Recording {
             )));
         }
         notes.extend(self.lack(decoded));
+        notes.extend(self.flaw.clone());
+        if let Some(first) = said.lines().find(|line| !line.trim().is_empty()) {
+            notes.push(format!(
+                "the sound is damaged in places; the decoder says: {}",
+                plain(first)
+            ));
+        }
         notes.extend(pieces_note(&pieces, &cuts));
         Ok(Pieces { pieces, seconds: decoded, notes })
     }
@@ -213,8 +223,12 @@ impl Recording {
         Ok(silence::cuts(seconds, PIECE, &silence::read(&ran)))
     }
 
-    /// Decodes the first sound track into pieces.
-    async fn decode(&self, programs: &Programs, cuts: &[Cut]) -> Result<Vec<Piece>, MediaError> {
+    /// Decodes the first sound track into pieces; also returns what the decoder complained of.
+    async fn decode(
+        &self,
+        programs: &Programs,
+        cuts: &[Cut],
+    ) -> Result<(Vec<Piece>, String), MediaError> {
         for file in self.piece_files()? {
             self.folder.remove(&file).map_err(|error| MediaError::Unreadable(error.to_string()))?;
         }
@@ -254,7 +268,7 @@ impl Recording {
             arguments.extend(["-segment_times", times.as_str()]);
         }
         arguments.push("piece-%04d.wav");
-        self.ffmpeg(programs, &arguments).await?;
+        let said = self.ffmpeg(programs, &arguments).await?;
         let mut pieces = Vec::new();
         let mut start = 0.0;
         for file in self.piece_files()? {
@@ -266,7 +280,7 @@ impl Recording {
                 start += seconds;
             }
         }
-        Ok(pieces)
+        Ok((pieces, said))
     }
 
     /// Returns the names of the pieces, in order.
