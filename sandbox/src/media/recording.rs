@@ -12,7 +12,7 @@ use super::whole;
 use crate::programs::{Folder, Limits, Program, ProgramError, Programs};
 
 /// The name of the file in the directory of the call.
-pub(super) const INPUT: &str = "in";
+const INPUT: &str = "in";
 
 /// The longest recording whose sound is read, in seconds.
 const LONGEST: f64 = 8.0 * 3600.0;
@@ -204,13 +204,6 @@ impl Recording {
     /// Looks for silences and returns where to cut.
     async fn find_cuts(&self, programs: &Programs, seconds: f64) -> Result<Vec<Cut>, MediaError> {
         let arguments = [
-            "-nostdin",
-            "-hide_banner",
-            "-nostats",
-            "-protocol_whitelist",
-            "file",
-            "-i",
-            INPUT,
             "-map",
             "0:a:0",
             "-af",
@@ -219,7 +212,7 @@ impl Recording {
             "null",
             "-",
         ];
-        let ran = self.ffmpeg(programs, &arguments).await?;
+        let ran = self.ffmpeg(programs, &["-v", "info"], &arguments).await?;
         Ok(silence::cuts(seconds, PIECE, &silence::read(&ran)))
     }
 
@@ -235,14 +228,6 @@ impl Recording {
         let times: Vec<String> = cuts.iter().map(|cut| format!("{:.3}", cut.at)).collect();
         let times = times.join(",");
         let mut arguments = vec![
-            "-nostdin",
-            "-hide_banner",
-            "-v",
-            "error",
-            "-protocol_whitelist",
-            "file",
-            "-i",
-            INPUT,
             "-map",
             "0:a:0",
             "-ac",
@@ -268,7 +253,7 @@ impl Recording {
             arguments.extend(["-segment_times", times.as_str()]);
         }
         arguments.push("piece-%04d.wav");
-        let said = self.ffmpeg(programs, &arguments).await?;
+        let said = self.ffmpeg(programs, &[], &arguments).await?;
         let mut pieces = Vec::new();
         let mut start = 0.0;
         for file in self.piece_files()? {
@@ -291,14 +276,20 @@ impl Recording {
         Ok(names)
     }
 
-    /// Runs `ffmpeg` and returns what it said; words for its failure name the file.
+    /// Runs `ffmpeg` on the recording and returns what it said, errors unless the options for
+    /// its input ask for more; words for its failure name the file.
     pub(super) async fn ffmpeg(
         &self,
         programs: &Programs,
-        arguments: &[&str],
+        input: &[&str],
+        output: &[&str],
     ) -> Result<String, MediaError> {
+        // Nothing is read but the file, whatever it refers to.
+        let common = ["-nostdin", "-hide_banner", "-nostats", "-v", "error"];
+        let local = ["-protocol_whitelist", "file"];
+        let arguments = [&common[..], input, &local, &["-i", INPUT], output].concat();
         let limits = Limits { wall: Duration::from_mins(10), files: 3 << 30, ..Limits::default() };
-        match programs.run_in(&self.folder, Program::Ffmpeg, arguments, &limits).await {
+        match programs.run_in(&self.folder, Program::Ffmpeg, &arguments, &limits).await {
             Ok(ran) => Ok(ran.stderr),
             Err(ProgramError::Failed { said, .. }) => Err(MediaError::Unreadable(format!(
                 "`{}` cannot be decoded: {}",
