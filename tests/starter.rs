@@ -1,5 +1,7 @@
 //! The built-in suite `starter`: solvable in every variant, and only by doing the work.
 
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -133,6 +135,7 @@ struct Bench {
     suite: Arc<Suite>,
     catalog: Arc<Catalog>,
     store: Store,
+    /// Held as long as the store is written.
     _lock: Lock,
     config: RunConfig,
     cache: Utf8PathBuf,
@@ -159,7 +162,7 @@ impl Bench {
             Programs::new(program.clone(), scratch.path().as_std_path().to_owned(), 2, search);
         let workers = Workers::new(program, 2);
         let host = Host::new(Browsers::new(settings), scratch, workers, Some(runtime));
-        let (store, _lock, config) =
+        let (store, lock, config) =
             Store::create(&root.join("run"), |_| Ok(config(browser))).unwrap();
         Self {
             _place: place,
@@ -167,7 +170,7 @@ impl Bench {
             suite: Arc::new(Suite::load(&folder).unwrap()),
             catalog: Arc::new(Catalog::all().unwrap()),
             store,
-            _lock,
+            _lock: lock,
             config,
             cache,
             tried: 0,

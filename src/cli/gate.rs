@@ -35,7 +35,7 @@ pub(super) struct GateArgs {
     tolerance: f64,
 
     /// Subsets of which nothing is tolerated, separated by commas
-    #[arg(long, value_name = "SUBSETS", value_delimiter = ',', default_value = "tier-5")]
+    #[arg(long, value_name = "SUBSETS", value_delimiter = ',', default_value = STRICT)]
     no_tolerance: Vec<String>,
 
     /// Runs of a series that are at most so many days older count
@@ -95,6 +95,7 @@ pub(super) fn run(args: &GateArgs) -> Result<Code, Failure> {
         ))
         .hint("a series is a file, such as `series.jsonl`; it is made where it is missing"));
     }
+    refuse_unknown(&args.no_tolerance, &config)?;
     let only = args.subset.as_deref().map(|name| subset(&config, name)).transpose()?;
     let tally: Tally = view.trials.iter().map(TrialView::state).collect();
     let (baseline, mut notes) = baseline(args, &line, is_series)?;
@@ -178,6 +179,18 @@ fn tasks(view: &RunView) -> BTreeMap<String, SeriesTask> {
         task.passed += u32::from(trial.state() == State::Pass);
     }
     tasks
+}
+
+/// The subset of which nothing is tolerated unless others are named.
+const STRICT: &str = "tier-5";
+
+/// Refuses subsets that the suite does not have: a slip would let everything pass.
+fn refuse_unknown(named: &[String], config: &RunConfig) -> Result<(), Failure> {
+    let known = &config.suite.subsets;
+    match named.iter().find(|name| *name != STRICT && !known.contains_key(*name)) {
+        Some(name) => subset(config, name).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Returns the tasks of a subset, or says which there are.

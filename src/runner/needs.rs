@@ -103,6 +103,7 @@ mod tests {
 
     #[test]
     fn a_need_is_met_by_the_machine_or_by_a_model() {
+        type Row<'a> = (&'a [Need], Engines, Option<&'a dyn Ask>, Option<Need>, &'a str);
         let none = Engines::default();
         let all = Engines { speech: true, text_recognition: true, video: true };
         let opens = Engines { video: true, ..none };
@@ -110,7 +111,7 @@ mod tests {
         let hearing = Senses { sees: false, hears: true };
         let (see, hear): (Option<&dyn Ask>, Option<&dyn Ask>) = (Some(&seeing), Some(&hearing));
         let (speech, text, video) = (Need::Speech, Need::TextRecognition, Need::Video);
-        let table: [(&[Need], Engines, Option<&dyn Ask>, Option<Need>, &str); 9] = [
+        let table: [Row<'_>; 9] = [
             (&[], none, None, None, "nothing is needed"),
             (&[speech, text, video], all, None, None, "all is there"),
             (&[text], none, None, Some(text), "nobody reads"),

@@ -66,6 +66,7 @@ pub fn append_series(path: &Utf8Path, line: &SeriesLine) -> Result<bool, StoreEr
     let io = StoreError::io;
     let mut file = File::options().create(true).append(true).open(path).map_err(io(path))?;
     file.lock().map_err(io(path))?;
+    refuse_other(path)?;
     lines::cut_torn_end(path)?;
     if read_series(path)?.0.iter().any(|known| known.is_of(line)) {
         return Ok(false);
@@ -74,6 +75,27 @@ pub fn append_series(path: &Utf8Path, line: &SeriesLine) -> Result<bool, StoreEr
     text.push(b'\n');
     file.write_all(&text).and_then(|()| file.sync_data()).map_err(io(path))?;
     Ok(true)
+}
+
+/// Refuses a file that is something else: nothing of it may be cut off. What a killed writer
+/// left of a first line begins as every line does.
+fn refuse_other(path: &Utf8Path) -> Result<(), StoreError> {
+    const BEGINNING: &[u8] = b"{\"format\":";
+    let bytes = std::fs::read(path).map_err(StoreError::io(path))?;
+    let ours = |line: &[u8]| {
+        let common = line.len().min(BEGINNING.len());
+        line[..common] == BEGINNING[..common]
+    };
+    let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    let torn = bytes.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    if lines.next().is_none_or(ours) && ours(torn) {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt {
+        path: path.to_owned(),
+        line: 0,
+        reason: "it is no series, and nothing was appended to it".to_owned(),
+    })
 }
 
 impl Default for SeriesLine {
@@ -108,5 +130,23 @@ mod tests {
         let (all, damaged) = read_series(&path).unwrap();
         let names: Vec<&str> = all.iter().map(|line| line.run.as_str()).collect();
         assert_eq!((names.as_slice(), damaged.len()), (["a", "c"].as_slice(), 1));
+    }
+
+    #[test]
+    fn a_file_that_is_no_series_keeps_every_byte() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Utf8Path::from_path(folder.path()).unwrap().join("notes.txt");
+        let whole: &[&[u8]] = &[
+            b"precious notes without newline",
+            b"two\nlines",
+            b"\x89PNG\r\n\x1a\n\0\0",
+            b"{\"format\":1}\nmore",
+        ];
+        for bytes in whole {
+            std::fs::write(&path, bytes).unwrap();
+            let error = append_series(&path, &SeriesLine::default()).unwrap_err().to_string();
+            assert!(error.contains("it is no series"), "{error}");
+            assert_eq!(std::fs::read(&path).unwrap(), *bytes);
+        }
     }
 }

@@ -39,6 +39,7 @@ const LISTED: usize = 20;
 /// Extracts the text of all pages, each under a heading `## Page n`.
 pub(super) fn read(bytes: Vec<u8>, reading: &Reading) -> Result<Document, Unreadable> {
     let damaged = |error| Unreadable::damaged("PDF", &error);
+    let has_end = has_end(&bytes);
     let pdf = PdfDocument::from_bytes(bytes).map_err(damaged)?;
     let locked = unlock(&pdf)?;
     let count = pdf.page_count().map_err(damaged)?;
@@ -62,6 +63,9 @@ pub(super) fn read(bytes: Vec<u8>, reading: &Reading) -> Result<Document, Unread
         reached = page + 1;
     }
     let mut notes = vec![format!("{count} pages")];
+    if !has_end {
+        notes.push("the file has no end mark: it may be cut off, and pages be missing".to_owned());
+    }
     notes.extend(outline::facts(&pdf));
     notes.extend(locked);
     if first > 1 || reached < count {
@@ -81,6 +85,13 @@ pub(super) fn read(bytes: Vec<u8>, reading: &Reading) -> Result<Document, Unread
     let mut text = if first == 1 { outline::contents(&pdf) } else { String::new() };
     text.push_str(&pages.text);
     Ok(Document { kind: "PDF".into(), text, notes })
+}
+
+/// Whether the file ends as it should; a reader mends one that does not from what is there.
+fn has_end(bytes: &[u8]) -> bool {
+    const END: &[u8] = b"%%EOF";
+    let tail = &bytes[bytes.len().saturating_sub(2048)..];
+    tail.windows(END.len()).any(|window| window == END)
 }
 
 /// Opens what opens without a password, and notes it.

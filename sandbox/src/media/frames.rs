@@ -1,7 +1,7 @@
 //! Pictures out of a video: at scene changes and in steps, without repetitions; and its
 //! subtitles.
 
-use super::recording::{INPUT, MediaError, Recording};
+use super::recording::{MediaError, Recording};
 use super::transcript::{Segment, Transcript};
 use crate::browser::Frame;
 use crate::programs::Programs;
@@ -55,14 +55,9 @@ impl Recording {
              :force_divisible_by=2,metadata=print:file={TIMES},format=yuvj420p"
         );
         let taken = TAKEN.to_string();
-        let mut arguments =
-            vec!["-nostdin", "-hide_banner", "-v", "error", "-protocol_whitelist", "file"];
-        if self.about.seconds.is_some_and(|seconds| seconds > WHOLE) {
-            arguments.extend(["-skip_frame", "nokey"]);
-        }
-        arguments.extend([
-            "-i",
-            INPUT,
+        let long = self.about.seconds.is_some_and(|seconds| seconds > WHOLE);
+        let input: &[&str] = if long { &["-skip_frame", "nokey"] } else { &[] };
+        let arguments = [
             "-map",
             "0:V:0",
             "-vf",
@@ -74,8 +69,8 @@ impl Recording {
             "-q:v",
             "4",
             "frame-%05d.jpg",
-        ]);
-        self.ffmpeg(programs, &arguments).await?;
+        ];
+        self.ffmpeg(programs, input, &arguments).await?;
         let lost = |error: std::io::Error| MediaError::Unreadable(error.to_string());
         let times = self.folder.read(TIMES).map_err(lost)?.unwrap_or_default();
         let times = times_of(&String::from_utf8_lossy(&times));
@@ -106,25 +101,8 @@ impl Recording {
                 continue;
             }
             let map = format!("0:s:{index}");
-            let arguments = [
-                "-nostdin",
-                "-hide_banner",
-                "-v",
-                "error",
-                "-protocol_whitelist",
-                "file",
-                "-i",
-                INPUT,
-                "-map",
-                &map,
-                "-c:s",
-                "srt",
-                "-f",
-                "srt",
-                "-y",
-                "said.srt",
-            ];
-            self.ffmpeg(programs, &arguments).await?;
+            let arguments = ["-map", &map, "-c:s", "srt", "-f", "srt", "-y", "said.srt"];
+            self.ffmpeg(programs, &[], &arguments).await?;
             let said = self.folder.read("said.srt");
             let said = said.map_err(|error| MediaError::Unreadable(error.to_string()))?;
             let segments = subrip(&String::from_utf8_lossy(&said.unwrap_or_default()));

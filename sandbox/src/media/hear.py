@@ -16,6 +16,8 @@ DECODING = {
     "temperature": 0.0,
     "condition_on_previous_text": False,
     "vad_filter": True,
+    # Else a segment reaches over the silences that were left out around it.
+    "word_timestamps": True,
 }
 
 
@@ -23,6 +25,22 @@ def samples(path):
     with wave.open(path) as file:
         frames = file.readframes(file.getnframes())
     return numpy.frombuffer(frames, numpy.int16).astype(numpy.float32) / 32768
+
+
+# Words further apart than this, in seconds, are told apart.
+PAUSE = 1.5
+
+
+def parts(segment):
+    """The stretches of a segment between pauses, each with its times."""
+    run = []
+    for word in segment.words or ():
+        if run and word.start - run[-1].end > PAUSE:
+            yield run
+            run = []
+        run.append(word)
+    if run:
+        yield run
 
 
 model = WhisperModel(
@@ -35,7 +53,11 @@ model = WhisperModel(
 language = None
 for path in sys.argv[1:]:
     found, about = model.transcribe(samples(path), language=language, **DECODING)
-    segments = [{"start": one.start, "end": one.end, "text": one.text} for one in found]
+    segments = []
+    for one in found:
+        for run in parts(one):
+            text = "".join(word.word for word in run)
+            segments.append({"start": run[0].start, "end": run[-1].end, "text": text})
     if segments:
         # The pieces of a recording are in one language.
         language = language or about.language

@@ -2,7 +2,8 @@
 //!
 //! `recording` opens sounds and videos with the foreign programs of [`crate::programs`]:
 //! `about` is what is in them, `silence` where a long one is cut, `hear` what the engine of
-//! this machine hears, `frames` what is seen, `transcript` what was said.
+//! this machine hears, `frames` what is seen, `transcript` what was said,
+//! `whole` whether a file was cut off.
 //!
 //! What bytes are, and of any picture one that a model or a recogniser takes, is made by
 //! the crate `wildgym-pictures`; the latter in a worker process. [`look`] and [`read`] are the
@@ -20,6 +21,7 @@ mod recognise;
 mod recording;
 mod silence;
 mod transcript;
+mod whole;
 
 pub use about::{About, Moving, Sound, Subtitles};
 pub use frames::Frames;

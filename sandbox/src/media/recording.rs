@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use super::about::{self, About};
 use super::silence::{self, Cut};
+use super::whole;
 use crate::programs::{Folder, Limits, Program, ProgramError, Programs};
 
 /// The name of the file in the directory of the call.
-pub(super) const INPUT: &str = "in";
+const INPUT: &str = "in";
 
 /// The longest recording whose sound is read, in seconds.
 const LONGEST: f64 = 8.0 * 3600.0;
@@ -50,6 +51,8 @@ pub struct Recording {
     pub(super) name: String,
     /// What is in it.
     pub about: About,
+    /// What its container shows to be missing.
+    flaw: Option<String>,
 }
 
 /// The sound of a recording in pieces: 16 kHz, mono, WAV.
@@ -118,7 +121,7 @@ impl Recording {
                 if about.format.is_empty() { "nothing that is known" } else { &about.format }
             )));
         }
-        Ok(Self { folder, name: name.to_owned(), about })
+        Ok(Self { folder, name: name.to_owned(), about, flaw: whole::flaw(bytes) })
     }
 
     /// Decodes the first sound track, cut at silence where it is long.
@@ -150,12 +153,12 @@ impl Recording {
             Some(seconds) if seconds <= PIECE => Vec::new(),
             seconds => self.find_cuts(programs, seconds.unwrap_or(LONGEST)).await?,
         };
-        let mut pieces = self.decode(programs, &cuts).await?;
+        let (mut pieces, mut said) = self.decode(programs, &cuts).await?;
         let mut decoded = length(&pieces);
         if pieces.iter().any(|piece| piece.seconds > PIECE * 1.1) {
             // The length that the file tells, or that was guessed of its first bytes, is wrong.
             cuts = self.find_cuts(programs, decoded).await?;
-            pieces = self.decode(programs, &cuts).await?;
+            (pieces, said) = self.decode(programs, &cuts).await?;
             decoded = length(&pieces);
         }
         if decoded <= 0.0 {
@@ -165,6 +168,13 @@ impl Recording {
             )));
         }
         notes.extend(self.lack(decoded));
+        notes.extend(self.flaw.clone());
+        if let Some(first) = said.lines().find(|line| !line.trim().is_empty()) {
+            notes.push(format!(
+                "the sound is damaged in places; the decoder says: {}",
+                plain(first)
+            ));
+        }
         notes.extend(pieces_note(&pieces, &cuts));
         Ok(Pieces { pieces, seconds: decoded, notes })
     }
@@ -194,13 +204,6 @@ impl Recording {
     /// Looks for silences and returns where to cut.
     async fn find_cuts(&self, programs: &Programs, seconds: f64) -> Result<Vec<Cut>, MediaError> {
         let arguments = [
-            "-nostdin",
-            "-hide_banner",
-            "-nostats",
-            "-protocol_whitelist",
-            "file",
-            "-i",
-            INPUT,
             "-map",
             "0:a:0",
             "-af",
@@ -209,26 +212,22 @@ impl Recording {
             "null",
             "-",
         ];
-        let ran = self.ffmpeg(programs, &arguments).await?;
+        let ran = self.ffmpeg(programs, &["-v", "info"], &arguments).await?;
         Ok(silence::cuts(seconds, PIECE, &silence::read(&ran)))
     }
 
-    /// Decodes the first sound track into pieces.
-    async fn decode(&self, programs: &Programs, cuts: &[Cut]) -> Result<Vec<Piece>, MediaError> {
+    /// Decodes the first sound track into pieces; also returns what the decoder complained of.
+    async fn decode(
+        &self,
+        programs: &Programs,
+        cuts: &[Cut],
+    ) -> Result<(Vec<Piece>, String), MediaError> {
         for file in self.piece_files()? {
             self.folder.remove(&file).map_err(|error| MediaError::Unreadable(error.to_string()))?;
         }
         let times: Vec<String> = cuts.iter().map(|cut| format!("{:.3}", cut.at)).collect();
         let times = times.join(",");
         let mut arguments = vec![
-            "-nostdin",
-            "-hide_banner",
-            "-v",
-            "error",
-            "-protocol_whitelist",
-            "file",
-            "-i",
-            INPUT,
             "-map",
             "0:a:0",
             "-ac",
@@ -254,7 +253,7 @@ impl Recording {
             arguments.extend(["-segment_times", times.as_str()]);
         }
         arguments.push("piece-%04d.wav");
-        self.ffmpeg(programs, &arguments).await?;
+        let said = self.ffmpeg(programs, &[], &arguments).await?;
         let mut pieces = Vec::new();
         let mut start = 0.0;
         for file in self.piece_files()? {
@@ -266,7 +265,7 @@ impl Recording {
                 start += seconds;
             }
         }
-        Ok(pieces)
+        Ok((pieces, said))
     }
 
     /// Returns the names of the pieces, in order.
@@ -277,14 +276,20 @@ impl Recording {
         Ok(names)
     }
 
-    /// Runs `ffmpeg` and returns what it said; words for its failure name the file.
+    /// Runs `ffmpeg` on the recording and returns what it said, errors unless the options for
+    /// its input ask for more; words for its failure name the file.
     pub(super) async fn ffmpeg(
         &self,
         programs: &Programs,
-        arguments: &[&str],
+        input: &[&str],
+        output: &[&str],
     ) -> Result<String, MediaError> {
+        // Nothing is read but the file, whatever it refers to.
+        let common = ["-nostdin", "-hide_banner", "-nostats", "-v", "error"];
+        let local = ["-protocol_whitelist", "file"];
+        let arguments = [&common[..], input, &local, &["-i", INPUT], output].concat();
         let limits = Limits { wall: Duration::from_mins(10), files: 3 << 30, ..Limits::default() };
-        match programs.run_in(&self.folder, Program::Ffmpeg, arguments, &limits).await {
+        match programs.run_in(&self.folder, Program::Ffmpeg, &arguments, &limits).await {
             Ok(ran) => Ok(ran.stderr),
             Err(ProgramError::Failed { said, .. }) => Err(MediaError::Unreadable(format!(
                 "`{}` cannot be decoded: {}",

@@ -20,13 +20,10 @@ use landlock::{
     path_beneath_rules,
 };
 use rustix::process::{Resource, Rlimit, Signal};
-use seccompiler::{
-    SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch,
-};
+use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 use serde::{Deserialize, Serialize};
 
-use crate::worker::contain::{forbidden_to_all, probe};
+use crate::worker::contain::{deny, forbidden_to_all, probe};
 
 /// What the programs of a system lie in, with their libraries, fonts and data.
 const SYSTEM: [&str; 18] = [
@@ -151,38 +148,19 @@ fn restrict_files_and_network(confinement: &Confinement) -> Result<(), landlock:
 /// As with parsers a list of what is forbidden: a decoder killed by a wall of ours would
 /// look like a damaged file.
 fn forbid_calls() -> Result<(), seccompiler::BackendError> {
-    let arch: TargetArch = std::env::consts::ARCH.try_into()?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         forbidden().into_iter().map(|call| (call, Vec::new())).collect();
     let when = |argument, operator, value| {
         let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
         Ok::<_, seccompiler::BackendError>(vec![SeccompRule::new(vec![condition])?])
     };
-    // Threads, but no processes.
-    let thread = libc::CLONE_THREAD.unsigned_abs().into();
-    rules.insert(libc::SYS_clone, {
-        let process =
-            SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?;
-        vec![SeccompRule::new(vec![process])?]
-    });
     // Signals to itself alone, such as those of `abort`.
     let own = u64::from(std::process::id());
     for call in [libc::SYS_kill, libc::SYS_tgkill] {
         rules.insert(call, when(0, SeccompCmpOp::Ne, own)?);
     }
     rules.insert(libc::SYS_prctl, when(0, SeccompCmpOp::Eq, PR_SET_PDEATHSIG)?);
-    // The arguments of `clone3` lie behind a pointer, out of a filter's sight; without it,
-    // threads are started by `clone`.
-    let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    let absent = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
-    for (rules, action) in [(clone3, absent), (rules, denied)] {
-        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?;
-        let program: seccompiler::BpfProgram = filter.try_into()?;
-        // Where the kernel has no seccomp, the other walls remain.
-        let _ = seccompiler::apply_filter(&program);
-    }
-    Ok(())
+    deny(rules)
 }
 
 /// The numbers of the calls that a decoder has no use for.

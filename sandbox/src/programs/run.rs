@@ -5,8 +5,10 @@ use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
@@ -226,7 +228,7 @@ impl Programs {
             }
         };
         let status = status.map_err(|error| broken(program, &error))?;
-        let stderr = String::from_utf8_lossy(&err).into_owned();
+        let stderr = without_addresses(&String::from_utf8_lossy(&err));
         let Some(out) = out else {
             return Err(stopped(format!("it said more than {} MiB", limits.output >> 20)));
         };
@@ -313,6 +315,16 @@ fn why(program: Program, status: ExitStatus, stderr: &str, limits: &Limits) -> P
     }
 }
 
+/// Takes out where in its memory a program found something (`[mov @ 0x55…]`), which is
+/// another place each time.
+fn without_addresses(said: &str) -> String {
+    static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(" @ 0x[0-9a-f]+").ok());
+    match &*ADDRESS {
+        Some(address) => address.replace_all(said, "").into_owned(),
+        None => said.to_owned(),
+    }
+}
+
 /// Returns the end of what was said, in one line.
 fn last_words(said: &str) -> String {
     let start = said.ceil_char_boundary(said.len().saturating_sub(WORDS));
@@ -327,6 +339,13 @@ fn broken(program: Program, error: &dyn std::fmt::Display) -> ProgramError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_is_the_same_each_time() {
+        let said = "[mov,mp4 @ 0x55d0ab12] moov atom not found\n[svg @ 0x7f] no; mail me @ 0800";
+        let want = "[mov,mp4] moov atom not found\n[svg] no; mail me @ 0800";
+        assert_eq!(without_addresses(said), want);
+    }
 
     #[test]
     fn the_end_of_a_program_is_explained() {

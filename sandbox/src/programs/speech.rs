@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
 use super::Engine;
-use crate::code::setup::private;
+use crate::code::setup::{LOCK, lock, private};
 
 /// The directory of this engine; another version has another name.
 const NAME: &str = "faster-whisper-1.2.1-base-1";
@@ -160,7 +160,8 @@ pub async fn prepare(
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(home);
     made.map_err(|source| SpeechError::Io { path: home.to_owned(), source })?;
     private(home).map_err(SpeechError::NotPrivate)?;
-    let lock = lock(home, progress).await?;
+    let locked = lock(home, || progress(Step::Waiting)).await;
+    let lock = locked.map_err(|source| SpeechError::Io { path: home.join(LOCK), source })?;
     if let Status::Ready(engine) = status(home) {
         progress(Step::Ready);
         return Ok(engine);
@@ -201,23 +202,6 @@ pub async fn prepare(
         Status::Missing => Err(SpeechError::Unpack("it is gone again".to_owned())),
         Status::Unusable(reason) => Err(SpeechError::NotPrivate(reason)),
     }
-}
-
-/// Takes the lock that one process holds while it sets up; waits for another.
-async fn lock(
-    home: &Utf8Path,
-    progress: &mut (dyn FnMut(Step) + Send),
-) -> Result<File, SpeechError> {
-    let path = home.join("setup.lock");
-    let failed = |source: io::Error| SpeechError::Io { path: path.clone(), source };
-    let file = File::create(&path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(fs::TryLockError::WouldBlock) => progress(Step::Waiting),
-        Err(fs::TryLockError::Error(source)) => return Err(failed(source)),
-    }
-    let waited = tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await;
-    waited.map_err(|_| failed(io::ErrorKind::Interrupted.into()))?.map_err(failed)
 }
 
 fn remove(folder: &Utf8Path) -> Result<(), SpeechError> {

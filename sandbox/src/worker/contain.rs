@@ -119,14 +119,20 @@ fn forbid_files_and_network() -> Result<(), landlock::RulesetError> {
 /// need differs between systems, and a parser killed by a wall of ours would look like
 /// a damaged file.
 fn forbid_calls() -> Result<(), seccompiler::BackendError> {
+    deny(forbidden().into_iter().map(|call| (call, Vec::new())).collect())
+}
+
+/// Denies these calls, where one of their rules fits (without rules: always), and the
+/// starting of processes.
+pub(crate) fn deny(
+    mut rules: BTreeMap<i64, Vec<SeccompRule>>,
+) -> Result<(), seccompiler::BackendError> {
     let arch: TargetArch = std::env::consts::ARCH.try_into()?;
     let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     // Its argument lies behind a pointer, out of a filter's sight; without it, threads
     // are started by `clone`, whose flags can be seen.
     let absent = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        forbidden().into_iter().map(|call| (call, Vec::new())).collect();
     let thread = libc::CLONE_THREAD.unsigned_abs().into();
     let process =
         SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), 0)?;

@@ -20,16 +20,8 @@ const CRASHES: &[(&str, &str, &str)] = &[];
 
 /// Strings of `expected.json` that are not found, or found and forbidden: file, the
 /// beginning of the string, why.
-const MISSES: &[(&str, &str, &str)] = &[
-    ("test.docx", "data:image/png;base64...", "pictures are counted in a note, not linked"),
-    ("test.pptx", "", "presentations are refused"),
-    ("test_outlook_msg.msg", "", "Outlook messages are refused"),
-    ("test.epub", "", "books are refused"),
-    ("test_files.zip", "2cdda5c8", "a presentation in it is refused"),
-    ("test_files.zip", "04191ea8", "a presentation in it is refused"),
-    ("test_files.zip", "44bf7d06", "a presentation in it is refused"),
-    ("test_files.zip", "1b92870d", "a presentation in it is refused"),
-];
+const MISSES: &[(&str, &str, &str)] =
+    &[("test.docx", "data:image/png;base64...", "pictures are named, never embedded")];
 
 /// Ends that are no reason.
 const UNCLEAR: [&str; 6] = [

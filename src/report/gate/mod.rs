@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::metrics::{Cell, Drop, SURE, Sides, Tally};
+use super::figures::counted;
+use crate::metrics::{Cell, Drop, FEWEST_TASKS, SURE, Sides, Tally};
 use crate::store::{SeriesLine, SeriesTask};
 
 pub use junit::junit;
@@ -64,6 +65,8 @@ pub struct Gated {
     pub subsets: BTreeMap<String, Drop>,
     /// Why it blocks, a sentence each; empty where it does not.
     pub reasons: Vec<String>,
+    /// What must be known of a comparison that does not block, a sentence each.
+    pub remarks: Vec<String>,
     /// Tasks of the baseline that the run did not try, and the other way round.
     pub alone: [Vec<String>; 2],
 }
@@ -180,7 +183,29 @@ impl GateView {
         if open > 0 {
             reasons.push(format!("the run is not complete: {open} of its trials have no verdict"));
         }
-        Gated { tasks, overall, subsets, reasons, alone }
+        let remarks = self.remarks(overall.as_ref());
+        Gated { tasks, overall, subsets, reasons, remarks, alone }
+    }
+
+    /// Says where a comparison can hardly block, and where chance is what saved a run.
+    fn remarks(&self, overall: Option<&Drop>) -> Vec<String> {
+        let Some(drop) = overall else { return Vec::new() };
+        let mut remarks = Vec::new();
+        if drop.tasks < FEWEST_TASKS {
+            remarks.push(format!(
+                "only {} are compared: of so few a drop can hardly be told from chance",
+                counted(drop.tasks as u64, "task")
+            ));
+        }
+        if drop.size() * 100.0 > self.tolerance && !drop.exceeds(self.tolerance / 100.0) {
+            remarks.push(format!(
+                "{:.1} points less than the baseline, but {:.2} standard errors, and from {SURE:.2} \
+                 on chance does not explain it",
+                drop.size() * 100.0,
+                drop.errors
+            ));
+        }
+        remarks
     }
 }
 
@@ -205,6 +230,7 @@ pub fn gate_json(view: &GateView) -> Value {
         "format": 1,
         "blocked": gated.is_blocked(),
         "reasons": gated.reasons,
+        "remarks": gated.remarks,
         "run": view.run.run,
         "baseline": {
             "source": view.source,

@@ -22,7 +22,7 @@ pub fn terminal(view: &GateView, width: usize, colour: bool) -> String {
     for reason in &gated.reasons {
         out.push_str(&page.entry("", &[one_line(reason, 300)]));
     }
-    for note in &view.notes {
+    for note in gated.remarks.iter().chain(&view.notes) {
         out.push_str(&page.entry("note", &[one_line(note, 300)]));
     }
     out.push('\n');
@@ -45,10 +45,10 @@ pub fn markdown(view: &GateView) -> String {
     let gated = view.gate();
     let word = if gated.is_blocked() { "blocked" } else { "passes" };
     let mut out = format!("### wildgym gate: {word}\n\n{}\n\n", plain(&heading(view)));
-    for line in gated.reasons.iter().chain(&view.notes) {
+    for line in gated.reasons.iter().chain(&gated.remarks).chain(&view.notes) {
         let _ = writeln!(out, "- {}", plain(&one_line(line, 300)));
     }
-    if !gated.reasons.is_empty() || !view.notes.is_empty() {
+    if [&gated.reasons, &gated.remarks, &view.notes].iter().any(|lines| !lines.is_empty()) {
         out.push('\n');
     }
     for (index, row) in rows(view, &gated).iter().enumerate() {

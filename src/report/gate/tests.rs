@@ -1,3 +1,5 @@
+//! What the gate blocks, what it compares, and how it says so.
+
 use jiff::Timestamp;
 
 use super::*;
@@ -60,6 +62,10 @@ fn what_blocks_and_what_does_not() {
     let judge = |change: &dyn Fn(&str) -> Option<u32>| reasons(&view(tonight(change), baseline()));
     assert_eq!(judge(&|_| None), "", "as before");
     assert_eq!(judge(&|name| name.contains("flaky").then_some(1)), "", "a flaky task");
+    let saved = |name: &str| (name == "t1-00").then_some(1);
+    let saved = view(tonight(saved), baseline()).gate();
+    assert!(!saved.is_blocked(), "{saved:?}");
+    assert!(saved.remarks[0].starts_with("4.8 points less than the baseline, but 1."), "{saved:?}");
     let one = judge(&|name| (name == "t5-delete").then_some(2));
     assert_eq!(one, "`t5-delete` failed 1 of 3, and never before (tier-5 tolerates none)");
     let many = judge(&|name| ["t1-00", "t1-01", "t1-02"].contains(&name).then_some(0));
@@ -81,6 +87,8 @@ fn a_subset_and_a_part_of_the_tasks_are_compared_as_far_as_they_go() {
     assert_eq!(gated.alone, [vec!["t1-03".to_owned()], vec!["t9-new".to_owned()]]);
     part.only = Some(("smoke".into(), ["t1-00", "t5-delete"].map(str::to_owned).into()));
     assert_eq!(part.gate().overall.unwrap().tasks, 2);
+    let few = part.gate().remarks.join(" | ");
+    assert!(few.starts_with("only 2 tasks are compared"), "{few}");
 }
 
 #[test]

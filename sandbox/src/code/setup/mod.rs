@@ -17,7 +17,7 @@ use url::Url;
 
 use super::engine;
 pub(super) use place::Layout;
-pub(crate) use place::private;
+pub(crate) use place::{LOCK, lock, private};
 
 /// Where the wheel comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +131,8 @@ pub async fn prepare(
     let engine = engine::engine().map_err(|error| SetupError::Prepare(format!("{error:#}")))?;
     let layout = Layout::new(home, &engine);
     place::create_private(home)?;
-    let lock = place::lock(home, progress).await?;
+    let locked = place::lock(home, || progress(Step::Waiting)).await;
+    let lock = locked.map_err(|source| SetupError::Io { path: home.join(place::LOCK), source })?;
     if layout.complete() {
         progress(Step::Ready);
         return Ok(layout.folder().to_owned());

@@ -11,7 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use camino::{Utf8Path, Utf8PathBuf};
 use wasmtime::Engine;
 
-use super::{SetupError, Step};
+use super::SetupError;
 use crate::code::engine;
 
 /// The files of one runtime.
@@ -84,22 +84,21 @@ pub(super) fn create_private(path: &Utf8Path) -> Result<(), SetupError> {
     private(path).map_err(SetupError::NotPrivate)
 }
 
-/// Takes the lock that one process holds while it sets up; waits for another.
-pub(super) async fn lock(
-    home: &Utf8Path,
-    progress: &mut (dyn FnMut(Step) + Send),
-) -> Result<File, SetupError> {
-    let path = home.join("setup.lock");
-    let failed = |source: io::Error| SetupError::Io { path: path.clone(), source };
-    let file = File::create(&path).map_err(failed)?;
+/// Takes the lock that one process holds while it sets up what lies in `home`; says that it
+/// waits for another.
+pub(crate) async fn lock(home: &Utf8Path, waiting: impl FnOnce()) -> io::Result<File> {
+    let file = File::create(home.join(LOCK))?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
-        Err(fs::TryLockError::WouldBlock) => progress(Step::Waiting),
-        Err(fs::TryLockError::Error(source)) => return Err(failed(source)),
+        Err(fs::TryLockError::WouldBlock) => waiting(),
+        Err(fs::TryLockError::Error(source)) => return Err(source),
     }
     let waited = tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await;
-    waited.map_err(|_| failed(io::ErrorKind::Interrupted.into()))?.map_err(failed)
+    waited.map_err(|_| io::Error::from(io::ErrorKind::Interrupted))?
 }
+
+/// The file that [`lock`] locks.
+pub(crate) const LOCK: &str = "setup.lock";
 
 /// A runtime in the making, removed unless it is published.
 #[derive(Debug)]
