@@ -3,6 +3,7 @@
 //! A judge with a model is asked three trivial questions before anything is made or run, so
 //! that a wrong key or name costs seconds and not a night.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::judge::Judge;
 use crate::judge::llm::{self, Panel, PreflightError};
 use crate::model::Cassette;
 use crate::runner::Left;
-use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store};
+use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store, TaskData};
 
 /// Most tokens of a judge's reply: a verdict needs few, thinking before it more.
 const MAX_TOKENS: u32 = 4096;
@@ -312,12 +313,54 @@ fn voting(models: Vec<ModelConfig>, votes: u32) -> Result<JudgeConfig, Failure> 
     Ok(JudgeConfig { name, models, votes, prompts: llm::prompts() })
 }
 
+/// Which tasks a run has, by who decides on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Decided {
+    /// All by an answer, which a judge reads.
+    ByAnswer,
+    /// All by calls and state, which gates decide on without any judge.
+    ByGates,
+    /// Some so and some so.
+    ByBoth,
+}
+
+impl Decided {
+    /// Looks at the tasks of a run; where they cannot be read, which is told elsewhere, all
+    /// are taken for the usual ones.
+    pub(super) fn in_run(store: &Store, config: &RunConfig) -> Self {
+        config.tasks(&store.blobs()).map_or(Self::ByAnswer, |tasks| Self::of(&tasks))
+    }
+
+    fn of(tasks: &BTreeMap<String, TaskData>) -> Self {
+        let gated = tasks.values().filter(|task| task.scenario_file.is_some()).count();
+        match gated {
+            0 => Self::ByAnswer,
+            all if all == tasks.len() => Self::ByGates,
+            _ => Self::ByBoth,
+        }
+    }
+}
+
 /// Returns what the first line of a run says about its judge: its name, and where tasks and
 /// answers are sent.
-pub(super) fn label(config: &JudgeConfig, replayed: bool) -> String {
-    if config.models.is_empty() {
-        return format!("{} (no judge model: a lower bound)", config.name);
+pub(super) fn label(config: &JudgeConfig, replayed: bool, decided: Decided) -> String {
+    let gates = "deterministic gates";
+    match (decided, config.models.is_empty()) {
+        (Decided::ByAnswer, true) => format!("{} (no judge model: a lower bound)", config.name),
+        (Decided::ByAnswer, false) => by_model(config, replayed),
+        (Decided::ByGates, true) => format!("{gates} (no judge model: no rubric is read)"),
+        (Decided::ByGates, false) => format!("{gates}, rubrics by {}", by_model(config, replayed)),
+        (Decided::ByBoth, true) => {
+            format!("{gates}; answers by {} (no judge model: a lower bound)", config.name)
+        }
+        (Decided::ByBoth, false) => {
+            format!("{gates}; answers and rubrics by {}", by_model(config, replayed))
+        }
     }
+}
+
+/// Returns the name of a judge with models, and where they are asked.
+fn by_model(config: &JudgeConfig, replayed: bool) -> String {
     if replayed {
         return config.name.clone();
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::judging::Decided;
 use super::say;
 use crate::record::{Outcome, Usage};
 use crate::runner::Event;
@@ -79,14 +80,24 @@ impl Progress {
             asked_by_tools(config),
             config.plan.k,
             config.plan.seed,
-            super::judging::label(&config.judge, config.cassette.is_some()),
+            super::judging::label(
+                &config.judge,
+                config.cassette.is_some(),
+                Decided::in_run(store, config)
+            ),
             if config.cassette.is_some() { " · models replayed" } else { "" },
             store.root(),
         ));
     }
 
     /// Says who judges stored answers, of which there are `count`.
-    pub(super) fn judging(&self, judge: &JudgeConfig, count: usize, replayed: bool) {
+    pub(super) fn judging(
+        &self,
+        judge: &JudgeConfig,
+        count: usize,
+        replayed: bool,
+        decided: Decided,
+    ) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.trials, state.judging) = (count, true);
         if let Some(bar) = &self.bar {
@@ -94,7 +105,8 @@ impl Progress {
         }
         if !self.quiet {
             let noun = if count == 1 { "answer" } else { "answers" };
-            say(&format!("judge {} · {count} {noun}", super::judging::label(judge, replayed)));
+            let judge = super::judging::label(judge, replayed, decided);
+            say(&format!("judge {judge} · {count} {noun}"));
         }
     }
 

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::cassette::{self, CassetteArgs};
-use super::judging::{self, JudgeName, ModelsArgs};
+use super::judging::{self, Decided, JudgeName, ModelsArgs};
 use super::progress::Progress;
 use super::start::{self, Shown};
 use super::{Code, Failure, report, say};
@@ -111,7 +111,8 @@ pub(super) fn run(args: &RejudgeArgs) -> Result<Code, Failure> {
         let progress = Progress::new(args.shown.quiet);
         // Before the first request, so that a wrong address can still be stopped.
         let replayed = cassette::replays(cassette.as_ref());
-        progress.judging(&judged, left.to_judge.len(), replayed);
+        let decided = Decided::in_run(&store, &config);
+        progress.judging(&judged, left.to_judge.len(), replayed, decided);
         let judge = judging::checked(&judged, cassette.as_ref())?;
         work(progress, &store, (config, cassette.clone()), judge, &judged, left)?
     };

@@ -146,6 +146,32 @@ fn slips() -> Vec<(String, &'static str)> {
 fn slips_in_additions() -> Vec<(String, &'static str)> {
     vec![
         (
+            more("\"ask_user\": {\"guarded\": [{\"tool\": \"crm_log_activity\"}]}"),
+            "ask_user.required: `guarded` and `before` say when",
+        ),
+        (
+            more(
+                "\"ask_user\": {\"required\": true, \"rules\": [{\"pattern\": \"a\", \"reply\": \"b\"}], \"guarded\": [{\"tool\": \"crm_log_activity\", \"args_match\": {\"typ\": 1}}]}",
+            ),
+            "ask_user.guarded[0].args_match.typ: `typ`: unknown parameter",
+        ),
+        (
+            more("\"answer_checks\": [{\"number\": 1, \"not_of\": [\"Leeds\"]}]"),
+            "answer_checks[0].not_of: belongs to `of`",
+        ),
+        (
+            more("\"answer_checks\": [{\"none\": [\"x\"], \"of\": [\"Leeds\"]}]"),
+            "answer_checks[0].of: belongs to `all`, `any` or `number`",
+        ),
+        (
+            more("\"file_checks\": [{\"path\": \"../a.csv\"}]"),
+            "file_checks[0].path: expected a path below the workspace",
+        ),
+        (
+            edit("\"type\": \"call\" }", "\"$any\": [{\"typ\": \"call\"}] }"),
+            "args_match.$any[0].typ: `typ`: unknown parameter of `crm_log_activity`",
+        ),
+        (
             more("\"refuse\": true"),
             "refuse: it is right to change nothing, but `crm_create_contact` is expected",
         ),

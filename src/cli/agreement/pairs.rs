@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use wildgym_tasks::judging::{self as known, Label, Pair, SHIPPED};
 
 use super::{AgreementArgs, Failure, text_of};
-use crate::cli::judging::{self, JudgeName};
+use crate::cli::judging::{self, Decided, JudgeName};
 use crate::cli::{say, start};
 use crate::judge::llm::{Panel, Question};
 use crate::judge::{Ruling, exact};
@@ -94,7 +94,11 @@ fn rule(
     }
     let panel = judging::panel(config, None)?;
     if !args.shown.quiet {
-        say(&format!("judge {} · {} pairs", judging::label(config, false), pairs.len()));
+        say(&format!(
+            "judge {} · {} pairs",
+            judging::label(config, false, Decided::ByAnswer),
+            pairs.len()
+        ));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -7,7 +7,10 @@
 //! everything it cannot rule out, not call by call: a greedy choice would blame an agent
 //! that did a thing twice for the order in which it did.
 
-use wildgym_tasks::scenario_file::{CallEnd, ExpectedCall, Locator, Ordering, Source, pattern};
+use serde_json::Value;
+use wildgym_tasks::scenario_file::{
+    CallLike, ExpectedCall, Locator, Ordering, Segment, Source, pattern,
+};
 
 use super::evidence::Made;
 
@@ -56,14 +59,14 @@ impl Tie {
 }
 
 /// Returns the values that a path names in a call.
-pub(super) fn sources<'m>(from: &Source, earlier: &'m Made) -> Vec<&'m serde_json::Value> {
+pub(super) fn sources<'m>(from: &Source, earlier: &'m Made) -> Vec<&'m Value> {
     let root = if from.of_arguments { &earlier.arguments } else { &earlier.result };
     from.path.find(root)
 }
 
 /// Returns whether an argument is a value. Ids may come as numbers and go as texts.
-fn is_value(argument: &serde_json::Value, value: &serde_json::Value) -> bool {
-    use serde_json::Value::{Number, String};
+fn is_value(argument: &Value, value: &Value) -> bool {
+    use Value::{Number, String};
     match (argument, value) {
         (String(text), Number(number)) | (Number(number), String(text)) => {
             text.trim() == number.to_string()
@@ -92,30 +95,45 @@ pub(super) fn ties(expected: &[ExpectedCall], ordering: Ordering) -> Vec<Vec<Tie
     expected.iter().enumerate().map(of).collect()
 }
 
-/// Returns whether a call is what is expected, as far as it alone can tell.
+/// Returns whether a call is what is expected, or serves as well, as far as it alone can tell.
 pub(super) fn fits(expected: &ExpectedCall, made: &Made) -> bool {
-    made.tool == expected.tool
-        && ends(expected.outcome, made)
+    let is_right = made.tool == expected.tool
         && pattern::difference(&expected.args_match, &made.arguments).is_none()
-        && forbidden(expected, made).is_none()
+        && forbidden(expected, made).is_none();
+    ends(expected, made) && (is_right || expected.instead.iter().any(|one| is_like(one, made)))
+}
+
+/// Returns whether a call is of an operation and its arguments fit.
+pub(super) fn is_like(one: &CallLike, made: &Made) -> bool {
+    one.tool == made.tool && pattern::difference(&one.args_match, &made.arguments).is_none()
 }
 
 /// Returns whether a call ended as expected.
-pub(super) fn ends(outcome: CallEnd, made: &Made) -> bool {
-    match outcome {
-        CallEnd::Ok => made.worked(),
-        CallEnd::Error => !made.worked(),
-        CallEnd::Any => true,
-    }
+pub(super) fn ends(expected: &ExpectedCall, made: &Made) -> bool {
+    expected.outcome.admits(made.error.as_deref(), made.injected)
 }
 
-/// Returns the first argument that is there and must not be.
+/// Returns the first argument that is there and must not be. A default that nobody gave is
+/// not there, and neither is a value that says nothing.
 pub(super) fn forbidden<'e>(expected: &'e ExpectedCall, made: &Made) -> Option<&'e str> {
     let is_there = |path: &&String| {
-        let locator = Locator::parse(path).ok();
-        locator.is_some_and(|it| it.find(&made.arguments).iter().any(|value| !value.is_null()))
+        let Ok(locator) = Locator::parse(path) else { return false };
+        let is_default = matches!(
+            locator.0.first(),
+            Some(Segment::Key(name)) if made.defaults.contains(name)
+        );
+        !is_default && locator.find(&made.arguments).into_iter().any(says_something)
     };
     expected.args_forbid.iter().find(is_there).map(String::as_str)
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
 }
 
 /// Which call, by its place from 0, each expected one has.

@@ -4,9 +4,14 @@
 //! the attempt's files counts. Arguments that were left out and have a default in the
 //! operation's schema count as given.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
+use wildgym_tasks::check::Pattern;
+use wildgym_tasks::scenario_file::FileCheck;
 
 use super::Known;
+use super::words::Left;
 use crate::record::{Body, CallRecord, OutcomeRecord, Record};
 use crate::store::{Blobs, StoreError};
 
@@ -21,6 +26,8 @@ pub(super) struct Made {
     pub(super) tool: String,
     /// The arguments; `null` where they are not JSON.
     pub(super) arguments: Value,
+    /// Those of them that were left out and count as given.
+    pub(super) defaults: BTreeSet<String>,
     /// What the agent got to read.
     pub(super) text: String,
     /// The same as a value: JSON, or a text.
@@ -94,7 +101,7 @@ fn made(
         "" => Value::Object(serde_json::Map::new()),
         written => serde_json::from_str(written).unwrap_or(Value::Null),
     };
-    known.fill_defaults(&call.tool, &mut arguments);
+    let defaults = known.fill_defaults(&call.tool, &mut arguments);
     let text = blobs.text(&call.result)?;
     let full = full(call, end).map(|body| blobs.text(&body)).transpose()?;
     let whole = full.as_deref().unwrap_or(&text);
@@ -105,11 +112,27 @@ fn made(
         round: call.round,
         tool: call.tool.clone(),
         arguments,
+        defaults,
         result,
         text,
         error: call.error.clone(),
         injected,
     })
+}
+
+/// Returns the files that checks ask for, each with its text where the store keeps it.
+pub(super) fn left(
+    checks: &[FileCheck],
+    end: &OutcomeRecord,
+    blobs: &Blobs,
+) -> Result<Vec<Left>, StoreError> {
+    let patterns: Vec<Pattern> = checks.iter().map(|check| Pattern::new(&check.path)).collect();
+    let asked = |path: &str| patterns.iter().any(|pattern| pattern.matches(path));
+    let text = |blob: &String| -> Result<String, StoreError> {
+        Ok(String::from_utf8_lossy(&blobs.get(blob)?).into_owned())
+    };
+    let files = end.files.iter().filter(|file| asked(&file.path));
+    files.map(|file| Ok((file.path.clone(), file.blob.as_ref().map(text).transpose()?))).collect()
 }
 
 /// Returns the full text of a result that was cut, where the store keeps it.

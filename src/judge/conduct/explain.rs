@@ -75,7 +75,7 @@ impl Context<'_> {
     fn stage(&self, index: usize, made: &Made) -> (Stage, Flaw, String) {
         let expected = &self.expected[index];
         let number = made.number;
-        if !ends(expected.outcome, made) {
+        if !ends(expected, made) {
             return (Stage::Failed, Flaw::FailedCall, ended(expected.outcome, made));
         }
         if let Some(why) = pattern::difference(&expected.args_match, &made.arguments) {
@@ -122,10 +122,19 @@ impl Context<'_> {
 }
 
 fn ended(outcome: CallEnd, made: &Made) -> String {
-    match outcome {
-        CallEnd::Error => format!("call {} worked, and was expected to fail", made.number),
-        CallEnd::Ok | CallEnd::Any => {
-            format!("call {} failed: {}", made.number, short(made.text.trim()))
+    let number = made.number;
+    let said = short(made.text.trim());
+    let wanted = match (outcome, outcome.code()) {
+        (CallEnd::Injected, _) => "by the injected fault".to_owned(),
+        (_, Some(code)) => format!("with `{}`", code.name()),
+        (_, None) => String::new(),
+    };
+    match (made.worked(), wanted.is_empty()) {
+        (false, true) => format!("call {number} failed: {said}"),
+        (true, true) => format!("call {number} worked, and was expected to fail"),
+        (true, false) => format!("call {number} worked, and was expected to fail {wanted}"),
+        (false, false) => {
+            format!("call {number} was expected to fail {wanted}, and failed otherwise: {said}")
         }
     }
 }

@@ -45,17 +45,27 @@ impl Known {
         a != b && verb(self, a) == verb(self, b)
     }
 
-    /// Puts the defaults of an operation's schema where arguments are left out.
-    pub(super) fn fill_defaults(&self, tool: &str, arguments: &mut Value) {
-        let Some(operation) = self.0.get(tool) else { return };
-        let Some(fields) = arguments.as_object_mut() else { return };
+    /// Puts the defaults of an operation's schema where arguments are left out, and returns
+    /// the names of those.
+    pub(super) fn fill_defaults(&self, tool: &str, arguments: &mut Value) -> BTreeSet<String> {
+        let mut filled = BTreeSet::new();
+        let Some(operation) = self.0.get(tool) else { return filled };
+        let Some(fields) = arguments.as_object_mut() else { return filled };
         for (name, schema) in operation.parameters["properties"].as_object().into_iter().flatten() {
             if let Some(default) = schema.get("default")
                 && !fields.contains_key(name)
             {
                 fields.insert(name.clone(), default.clone());
+                filled.insert(name.clone());
             }
         }
+        filled
+    }
+
+    /// Returns whether a text, in small letters, stands in what the schemas tell of arguments,
+    /// which an agent reads before its first call.
+    pub(super) fn tells(&self, text: &str) -> bool {
+        self.0.values().any(|one| one.parameters.to_string().to_lowercase().contains(text))
     }
 
     /// Returns what is wrong with the arguments of a call: the first class that fits.

@@ -8,8 +8,8 @@ use wildgym_tasks::world::Code;
 
 use super::evidence::{Evidence, Made};
 use super::explain::Context;
+use super::failure;
 use super::known::Misfit;
-use super::modes;
 use crate::verdict::{Conduct, Parameters, Recovery, Share, Verdict};
 
 /// Failures of one call in a row that are a loop.
@@ -70,11 +70,15 @@ fn required<'c>(context: &'c Context<'_>) -> impl Iterator<Item = &'c str> {
     context.expected.iter().filter(|one| !one.optional).map(|one| one.tool.as_str())
 }
 
-/// Counts the required calls whose tool was called, each tool at most as often as it was.
+/// Counts the required calls whose tool was called, each tool at most as often as it was. A
+/// call that serves in place of another one is of the right tool too.
 fn selection(context: &Context<'_>) -> Share {
     let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
-    for tool in required(context) {
-        *wanted.entry(tool).or_default() += 1;
+    for (expected, place) in context.expected.iter().zip(&context.assignment.of) {
+        if !expected.optional {
+            let tool = place.map_or(&*expected.tool, |place| &*context.calls[place].tool);
+            *wanted.entry(tool).or_default() += 1;
+        }
     }
     let made = |tool: &str| context.calls.iter().filter(|made| made.tool == tool).count();
     let right = wanted.iter().map(|(tool, often)| made(tool).min(*often)).sum();
@@ -163,7 +167,7 @@ fn recovery(evidence: &Evidence, context: &Context<'_>, passed: bool) -> Option<
     if failed.is_empty() {
         return None;
     }
-    if modes::is_silent_success(evidence, context) {
+    if failure::is_silent_success(evidence, context) {
         return Some(Recovery::Fabricated);
     }
     let in_a_row =

@@ -12,9 +12,11 @@ mod assign;
 mod checks;
 mod evidence;
 mod explain;
+mod failure;
 mod known;
 mod measure;
 mod modes;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -134,6 +136,11 @@ impl Examiner {
                 checks::state(&self.file.final_state_assertions, &pair)
             }
         };
+        let left = evidence::left(&self.file.file_checks, end, &blobs)?;
+        let state = state.and_then(|mut found| {
+            found.extend(words::files(&self.file.file_checks, &left)?);
+            Ok(found)
+        });
         Ok(self.decide(&evidence, &state))
     }
 
@@ -155,7 +162,7 @@ impl Examiner {
             }
             Err(why) => Some(why.clone()),
         };
-        let (wrong, faulty) = checks::said(&self.file, evidence);
+        let (wrong, faulty) = words::said(&self.file, evidence);
         complaints.extend(wrong);
         let is_cut = !way.assignment.is_best
             && way.open().next().is_some()
@@ -177,7 +184,7 @@ impl Examiner {
         if way.open().any(|index| context.near_miss(index).is_some()) {
             flaws.insert(Flaw::NearMiss);
         }
-        if modes::is_silent_success(evidence, &context) {
+        if failure::is_silent_success(evidence, &context) {
             flaws.insert(Flaw::SilentSuccess);
         }
         let conduct = measure::conduct(&self.file, evidence, &context, (verdict, flaws));

@@ -2,9 +2,9 @@
 //!
 //! | mode | sign |
 //! |---|---|
-//! | confident hallucinated id | an argument named `id`, `…_id` or `…_ids` has a value that stood nowhere in what the agent had been told before |
-//! | silent success | a call that was needed failed for good, and the final text has no word of failure |
-//! | eager guesser | a question was required, and a change was attempted before one was asked |
+//! | confident hallucinated id | an argument named `id`, `…_id` or `…_ids` has a value that stood nowhere in what the agent had been told before, the schemas included |
+//! | silent success | a call that was needed failed for good, be it that it was to be expected, and the final text has no word of failure (`failure`) |
+//! | eager guesser | a question was required, and what only its reply settles was done before one was asked |
 //! | near miss | a needed tool was never called, and one that is easily taken for it was |
 //! | parameter drift | a value that was told once comes back changed: an id or date one or two signs off, or the value of another field of the same result |
 //!
@@ -20,59 +20,15 @@ use super::assign::{Tie, sources};
 use super::evidence::{Evidence, Made};
 use super::explain::Context;
 
-/// Words that say that something did not work.
-const FAILURE: [&str; 34] = [
-    "fail",
-    "error",
-    "could not",
-    "couldn't",
-    "cannot",
-    "can't",
-    "can not",
-    "unable",
-    "not able",
-    "not possible",
-    "impossible",
-    "unfortunately",
-    "problem",
-    "denied",
-    "refuse",
-    "declin",
-    "not found",
-    "does not exist",
-    "doesn't exist",
-    "no such",
-    "did not",
-    "didn't",
-    "was not",
-    "wasn't",
-    "won't",
-    "will not",
-    "unavailable",
-    "rejected",
-    "not permitted",
-    "not allowed",
-    "失败",
-    "错误",
-    "无法",
-    "不能",
-];
-
 /// Most signs by which a drifted value differs.
 const DRIFT: usize = 2;
 
-/// Returns whether a text speaks of a failure.
-pub(super) fn speaks_of_failure(text: &str) -> bool {
-    let text = text.to_lowercase().replace('’', "'");
-    FAILURE.iter().any(|word| text.contains(word))
-}
-
 /// Finds the signs of invented and drifted values in the calls.
 pub(super) fn values(evidence: &Evidence, context: &Context<'_>) -> BTreeSet<Flaw> {
-    let mut found = BTreeSet::new();
+    let (mut found, known) = (BTreeSet::new(), context.known);
     for made in &evidence.calls {
         for id in ids(&made.arguments) {
-            if !was_told(&id, made, evidence) {
+            if !is_key(&id) && !was_told(&id, made, evidence) && !known.tells(&id.to_lowercase()) {
                 found.insert(if is_drifted(&id, made, evidence) {
                     Flaw::ParameterDrift
                 } else {
@@ -108,6 +64,13 @@ fn collect(value: &Value, name: &str, found: &mut Vec<String>) {
     }
 }
 
+/// Returns whether an id is a name made of words, such as the key of a setting: who knows
+/// what it stands for can spell it, and invents nothing.
+fn is_key(id: &str) -> bool {
+    let word = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
+    id.contains('.') && id.split(['.', '_']).all(word)
+}
+
 /// Returns whether a text stood in what the agent had been told before a call.
 fn was_told(text: &str, made: &Made, evidence: &Evidence) -> bool {
     let earlier = evidence.calls.iter().filter(|other| other.round < made.round);
@@ -116,10 +79,17 @@ fn was_told(text: &str, made: &Made, evidence: &Evidence) -> bool {
     told.any(|said| said.to_lowercase().contains(&text))
 }
 
-/// Returns whether a value is nearly one that was told.
+/// Returns whether a value is nearly one that was told, be it a text of its own or a word
+/// of a sentence.
 fn is_drifted(text: &str, made: &Made, evidence: &Evidence) -> bool {
     let earlier = evidence.calls.iter().filter(|other| other.round < made.round);
-    let mut words = earlier.flat_map(|one| strings(&one.result));
+    let told = earlier.flat_map(|one| strings(&one.result)).chain([evidence.told.clone()]);
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
+    let mut words = told.flat_map(|said| {
+        let words = said.split(|c| !is_word(c)).map(|word| word.trim_matches('.').to_owned());
+        let words: Vec<String> = words.collect();
+        words.into_iter().chain([said])
+    });
     words.any(|word| is_near(&word, text))
 }
 
@@ -188,41 +158,9 @@ fn distance(a: &[char], b: &[char]) -> usize {
     row[b.len()]
 }
 
-/// Returns whether a call that was needed failed for good while the final text has no word
-/// of failure.
-pub(super) fn is_silent_success(evidence: &Evidence, context: &Context<'_>) -> bool {
-    let Some(answer) = evidence.answer.as_deref() else { return false };
-    if answer.trim().is_empty() || speaks_of_failure(answer) {
-        return false;
-    }
-    let open = context.assignment.of.iter().zip(context.expected);
-    let mut open = open.filter(|(place, expected)| place.is_none() && !expected.optional);
-    open.any(|(_, expected)| {
-        evidence
-            .calls
-            .iter()
-            .rfind(|made| made.tool == expected.tool)
-            .is_some_and(|it| !it.worked())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn failure_is_spoken_of_in_many_words() {
-        let table = [
-            ("I could not log the call.", true),
-            ("The contact doesn’t exist.", true),
-            ("无法删除所有联系人。", true),
-            ("Done: the call is logged.", false),
-            ("", false),
-        ];
-        for (text, want) in table {
-            assert_eq!(speaks_of_failure(text), want, "{text}");
-        }
-    }
 
     #[test]
     fn near_values_are_those_that_drift() {

@@ -45,6 +45,7 @@ fn made(number: usize, (tool, arguments, result): (&str, Value, Value)) -> Made 
         round,
         tool: tool.to_owned(),
         arguments,
+        defaults: BTreeSet::new(),
         text: result.to_string(),
         result,
         error,
@@ -180,6 +181,7 @@ fn order_alternatives_and_optional_calls_count_as_written() {
     let after = json!([call(a), {"tool": b, "after": [0]}]);
     let optional = json!([call(a), {"tool": b, "optional": true}]);
     let other = json!([{"expected_calls": [call("send_notification")]}]);
+    let instead = json!([{"tool": a, "instead": [{"tool": b}]}]);
     let table = [
         (json!({"expected_calls": both, "ordering": "strict"}), vec![b, a], false, "strict"),
         (json!({"expected_calls": both, "ordering": "any"}), vec![b, a], true, "any"),
@@ -217,6 +219,10 @@ fn order_alternatives_and_optional_calls_count_as_written() {
             "an allowed change",
         ),
         (json!({"expected_calls": [call(a)]}), vec![a, b], false, "a change that nobody asked for"),
+        (json!({"expected_calls": instead}), vec![b], true, "what serves as well"),
+        (json!({"expected_calls": instead}), vec![a], true, "what is meant"),
+        (json!({"expected_calls": instead}), vec![a, b], false, "each of the two is a change"),
+        (json!({"expected_calls": instead}), vec!["send_notification"], false, "neither"),
     ];
     for (change, calls, passes, why) in table {
         let calls: Vec<_> = calls.into_iter().map(done).collect();
@@ -292,6 +298,115 @@ fn guesses_refusals_near_misses_and_words_are_seen() {
         assert_eq!(got.verdict, verdict, "{why}: {:?}", got.reasons);
         let flaws = &got.conduct.flaws;
         assert!(flaw.is_none_or(|flaw| flaws.contains(&flaw)), "{why}: {flaws:?}");
+    }
+}
+
+#[test]
+fn only_what_the_question_settles_needs_it() {
+    let ask = |question: &str| ("ask_user", json!({"question": question}), json!("Smith"));
+    let rules = json!([{"pattern": "which john", "reply": "Smith"}]);
+    let guarded = json!({"ask_user": {"required": true, "rules": rules,
+        "guarded": [{"tool": "crm_log_activity", "args_match": {"type": "call"}}]}});
+    let reads = json!({"expected_calls": [{"tool": "crm_search_contacts"}],
+        "ask_user": {"required": true, "before": "answer", "rules": rules}});
+    let both = json!({"expected_calls": [{"tool": "crm_search_contacts"}],
+        "ask_user": {"required": true, "before": "answer", "rules": rules,
+            "guarded": [{"tool": "crm_search_contacts"}]}});
+    let search = ("crm_search_contacts", json!({"query": "John"}), json!({"items": []}));
+    let table = [
+        (&guarded, vec![create(), ask("Which John?"), log("CON-9kxt4wmb")], true, "before it"),
+        (&guarded, vec![create(), log("CON-9kxt4wmb")], false, "no question before it"),
+        (&guarded, vec![create(), log("CON-9kxt4wmb"), ask("Which John?")], false, "too late"),
+        (&reads, vec![search.clone(), ask("Which John?")], true, "before the answer"),
+        (&reads, vec![search.clone()], false, "an answer that guesses"),
+        (&reads, vec![search.clone(), ask("Sure?")], false, "no question that helps"),
+        (&both, vec![ask("Which John?"), search.clone()], true, "before the look-up"),
+        (&both, vec![search, ask("Which John?")], false, "the look-up guesses"),
+    ];
+    for (change, calls, passes, why) in table {
+        let got = judged(&changed(change), &evidence(&calls, "done"));
+        assert_eq!(got.verdict == Verdict::Pass, passes, "{why}: {:?}", got.reasons);
+        assert_eq!(got.conduct.flaws.contains(&Flaw::EagerGuess), !passes, "{why}");
+    }
+}
+
+#[test]
+fn silent_success_is_seen_in_every_call() {
+    let twice = json!({"expected_calls": [
+        {"tool": "send_email", "args_match": {"to": "a"}},
+        {"tool": "send_email", "args_match": {"to": "b"}},
+    ]});
+    let expected = json!({"expected_calls": [
+        {"tool": "send_email", "args_match": {"to": "a"}, "outcome": "refused"},
+    ]});
+    let down = |to: &str, kind: &str| failed("send_email", json!({"to": to}), kind);
+    let sent = |to: &str| ("send_email", json!({"to": to}), json!({"id": to}));
+    let table = [
+        (&twice, vec![down("a", "failed"), sent("b")], "Both are sent.", true, "the first of two"),
+        (&twice, vec![sent("b"), down("a", "failed")], "Both are sent.", true, "the last of two"),
+        (&twice, vec![down("a", "failed"), sent("b")], "The one to a failed.", false, "told"),
+        (&twice, vec![down("a", "failed"), sent("a"), sent("b")], "Sent.", false, "again"),
+        (&twice, vec![sent("a")], "Both are sent.", false, "no call failed: it is missing"),
+        (&expected, vec![down("a", "refused")], "It is sent.", true, "an error that was expected"),
+        (&expected, vec![down("a", "refused")], "邮件没有成功发出。", false, "told in Chinese"),
+        (&expected, vec![down("a", "refused"), sent("a")], "It is sent.", false, "it worked later"),
+    ];
+    for (change, calls, answer, want, why) in table {
+        let got = judged(&changed(change), &evidence(&calls, answer));
+        let flaws = &got.conduct.flaws;
+        assert_eq!(flaws.contains(&Flaw::SilentSuccess), want, "{why}: {flaws:?}");
+    }
+}
+
+#[test]
+fn what_says_nothing_is_not_forbidden() {
+    let with = |email: Value| {
+        let arguments = json!({"name": "John Smith", "company": "Acme", "email": email});
+        ("crm_create_contact", arguments, json!({"id": "CON-9kxt4wmb"}))
+    };
+    let table = [
+        (json!("j@a.example"), false, "a value"),
+        (json!(""), false, "an empty text empties a field"),
+        (Value::Null, true, "null"),
+        (json!([]), true, "an empty list"),
+        (json!({}), true, "an empty object"),
+    ];
+    for (email, passes, why) in table {
+        let calls = [with(email.clone()), log("CON-9kxt4wmb")];
+        let got = judged(&published(), &evidence(&calls, "done"));
+        assert_eq!(got.verdict == Verdict::Pass, passes, "{why}: {:?}", got.reasons);
+        let mut evidence = evidence(&calls, "done");
+        evidence.calls[0].defaults.insert("email".to_owned());
+        let got = judged(&published(), &evidence);
+        assert_eq!(got.verdict, Verdict::Pass, "a default that nobody gave: {email}");
+    }
+}
+
+#[test]
+fn ids_that_were_told_in_any_way_are_not_invented() {
+    let read = (
+        "crm_search_contacts",
+        json!({"query": "John"}),
+        json!({"body": "Please call CON-9kxt4wmb about it, and remember."}),
+    );
+    let file = changed(&json!({"expected_calls": []}));
+    let table = [
+        ("CON-9kxt4wmb", None, "in a sentence"),
+        ("CON-9kxt4wbm", Some(Flaw::ParameterDrift), "drifted out of a sentence"),
+        ("contact_12345", Some(Flaw::HallucinatedId), "invented"),
+        ("approval.payment_limit_eur", None, "the key of a setting"),
+        ("crm-example", None, "an example of a schema"),
+    ];
+    for (id, want, why) in table {
+        let mut known = known();
+        let one = known.0.get_mut("crm_log_activity").unwrap();
+        one.parameters["properties"]["contact_id"]["description"] = json!("such as CRM-example");
+        let evidence = evidence(&[read.clone(), log(id)], "done");
+        let got = Examiner { file: file.clone(), known }.decide(&evidence, &Ok(Vec::new()));
+        let signs = [Flaw::ParameterDrift, Flaw::HallucinatedId];
+        let got: Vec<Flaw> =
+            signs.into_iter().filter(|flaw| got.conduct.flaws.contains(flaw)).collect();
+        assert_eq!(got, want.into_iter().collect::<Vec<_>>(), "{why}");
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use camino::Utf8Path;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::document::{self, Source};
 use super::scene;
@@ -21,8 +21,8 @@ use crate::environment::Environment;
 use crate::fault::Notes;
 use crate::scenario::{Language, Scenario};
 use crate::scenario_file::{
-    ASK_USER, ExpectedCall, Locator, Ordering, Replayed, ReplayedCall, ScenarioFile, pattern,
-    solution,
+    ASK_USER, AnswerCheck, AskMoment, ExpectedCall, Locator, Ordering, Replayed, ReplayedCall,
+    ScenarioFile, pattern, solution,
 };
 use crate::solution::{Solution, SolutionAnswer};
 use crate::task::{Limits, Task, TaskMeta};
@@ -196,17 +196,41 @@ impl Check<'_> {
         }
         self.asking();
         for (index, check) in file.answer_checks.iter().enumerate() {
-            let texts = check.all.iter().chain(&check.any).chain(&check.none);
-            let field = format!("answer_checks[{index}]");
-            if texts.clone().count() == 0 && check.number.is_none() {
-                self.fault(&field, "expected `all`, `any`, `none` or `number`");
-            } else if texts.clone().any(|text| text.trim().is_empty()) {
+            self.answer(check, &format!("answer_checks[{index}]"));
+        }
+        self.files();
+        self.sense();
+    }
+
+    fn answer(&mut self, check: &AnswerCheck, field: &str) {
+        let sought = check.all.iter().chain(&check.any);
+        let texts = sought.clone().chain(&check.none);
+        let named = check.of.iter().chain(&check.not_of);
+        if texts.clone().count() == 0 && check.number.is_none() {
+            self.fault(field, "expected `all`, `any`, `none` or `number`");
+        } else if texts.chain(named).any(|text| text.trim().is_empty()) {
+            self.fault(field, "a text to look for is blank");
+        } else if check.tolerance.is_some() && check.number.is_none() {
+            self.fault(&format!("{field}.tolerance"), "belongs to `number`");
+        } else if check.of.is_empty() && !check.not_of.is_empty() {
+            self.fault(&format!("{field}.not_of"), "belongs to `of`");
+        } else if !check.of.is_empty() && sought.count() == 0 && check.number.is_none() {
+            self.fault(&format!("{field}.of"), "belongs to `all`, `any` or `number`");
+        }
+    }
+
+    fn files(&mut self) {
+        for (index, check) in self.file.file_checks.iter().enumerate() {
+            let field = format!("file_checks[{index}]");
+            let mut texts = check.all.iter().chain(&check.any).chain(&check.none);
+            if texts.any(|text| text.trim().is_empty()) {
                 self.fault(&field, "a text to look for is blank");
-            } else if check.tolerance.is_some() && check.number.is_none() {
-                self.fault(&format!("{field}.tolerance"), "belongs to `number`");
+            }
+            let outside = check.path.starts_with('/') || check.path.split('/').any(|it| it == "..");
+            if outside {
+                self.fault(&format!("{field}.path"), "expected a path below the workspace");
             }
         }
-        self.sense();
     }
 
     /// Checks that the file decides something, and not against itself.
@@ -214,7 +238,8 @@ impl Check<'_> {
         let file = self.file;
         let checks = !file.expected_calls.is_empty()
             || !file.final_state_assertions.is_empty()
-            || !file.answer_checks.is_empty();
+            || !file.answer_checks.is_empty()
+            || !file.file_checks.is_empty();
         if !checks && !file.refuse {
             self.fault("expected_calls", "nothing is expected, so every trial would pass");
         }
@@ -241,8 +266,17 @@ impl Check<'_> {
             let problem = "a question is required, but no rule says which";
             self.fault("ask_user.rules", problem);
         }
-        if asking.required && self.file.refuse {
+        if asking.required && self.file.refuse && asking.before == AskMoment::Change {
             self.fault("ask_user.required", "nothing is changed where it is right to refuse");
+        }
+        if !asking.required && (!asking.guarded.is_empty() || asking.before != AskMoment::Change) {
+            let problem = "`guarded` and `before` say when a required question must come";
+            self.fault("ask_user.required", problem);
+        }
+        for (index, guarded) in asking.guarded.iter().enumerate() {
+            let field = format!("ask_user.guarded[{index}]");
+            self.tool(&guarded.tool, &format!("{field}.tool"));
+            self.matched(&guarded.tool, &guarded.args_match, &format!("{field}.args_match"));
         }
     }
 
@@ -265,16 +299,19 @@ impl Check<'_> {
         for (index, call) in calls.iter().enumerate() {
             let field = format!("{field}[{index}]");
             self.tool(&call.tool, &format!("{field}.tool"));
+            for (place, other) in call.instead.iter().enumerate() {
+                let field = format!("{field}.instead[{place}]");
+                self.tool(&other.tool, &format!("{field}.tool"));
+                self.matched(&other.tool, &other.args_match, &format!("{field}.args_match"));
+            }
+            if !call.instead.is_empty() && !call.args_from_prior.is_empty() {
+                let problem = "does not go with `args_from_prior`; write `alternatives`";
+                self.fault(&format!("{field}.instead"), problem);
+            }
             for (place, name) in call.near.iter().enumerate() {
                 self.tool(name, &format!("{field}.near[{place}]"));
             }
-            for (name, wanted) in &call.args_match {
-                let place = format!("{field}.args_match.{name}");
-                self.argument(&call.tool, name, &place);
-                for (place, problem) in pattern::misuses(wanted, &place) {
-                    self.fault(&place, problem);
-                }
-            }
+            self.matched(&call.tool, &call.args_match, &format!("{field}.args_match"));
             for (place, path) in call.args_forbid.iter().enumerate() {
                 self.located(&call.tool, path, &format!("{field}.args_forbid[{place}]"));
             }
@@ -295,6 +332,32 @@ impl Check<'_> {
             }
             if let Some(earlier) = call.compensates {
                 self.earlier(earlier, index, &format!("{field}.compensates"));
+            }
+        }
+    }
+
+    /// Checks what the arguments of a call are held against.
+    fn matched(&mut self, tool: &str, wanted: &Map<String, Value>, field: &str) {
+        for (place, problem) in pattern::misuses(&Value::Object(wanted.clone()), field) {
+            self.fault(&place, problem);
+        }
+        self.named(tool, wanted, field);
+    }
+
+    /// Checks that an operation has the parameters that a pattern of its arguments names, also
+    /// in what stands after an operator about all of them.
+    fn named(&mut self, tool: &str, wanted: &Map<String, Value>, field: &str) {
+        for (name, inner) in wanted {
+            let place = format!("{field}.{name}");
+            if !name.starts_with('$') {
+                self.argument(tool, name, &place);
+                continue;
+            }
+            let whole = std::slice::from_ref(inner);
+            for (index, one) in inner.as_array().map_or(whole, Vec::as_slice).iter().enumerate() {
+                if let Some(fields) = one.as_object().filter(|_| pattern::is_logic(name)) {
+                    self.named(tool, fields, &format!("{place}[{index}]"));
+                }
             }
         }
     }

@@ -6,9 +6,12 @@
 //! What is expected never enters the sandbox: of a file only the scene, the faults and
 //! the replies of `ask_user` do.
 
+mod asking;
+mod flaw;
 pub mod path;
 pub mod pattern;
 mod replay;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -17,17 +20,13 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::asking::{ASK_USER, AskMoment, AskRule, AskUser, CallLike, NO_REPLY};
+pub use self::flaw::Flaw;
 pub use self::path::{Locator, Segment, Source};
 pub use self::replay::solution;
+pub use self::words::{AnswerCheck, FileCheck};
 use crate::scenario::Language;
-use crate::world::Occurrence;
-
-/// Name of the tool that asks the person who gave the task.
-pub const ASK_USER: &str = "ask_user";
-
-/// What `ask_user` replies where no rule fits and the file says nothing else.
-pub const NO_REPLY: &str =
-    "I have nothing to add to my request; please do as it says, or tell me why you cannot.";
+use crate::world::{Code, Occurrence};
 
 /// The contents of `scenarios/<ID>.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +103,9 @@ pub struct ScenarioFile {
     /// What the final text must and must not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer_checks: Vec<AnswerCheck>,
+    /// What files in the workspace must hold at the end, such as an export.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_checks: Vec<FileCheck>,
     /// What a judge with a model looks for in the final text; it can only lower a pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
@@ -172,7 +174,8 @@ pub struct ExpectedCall {
     /// What its arguments must hold, see [`pattern`]: more may be there.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub args_match: Map<String, Value>,
-    /// Arguments that must be absent, such as `email` or `lines[0].price`.
+    /// Arguments that must be absent, such as `email` or `lines[0].price`; `null`, an empty
+    /// list and an empty object are absent, and so is a default that nobody gave.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args_forbid: Vec<String>,
     /// Arguments whose value must be one that an earlier expected call returned, such as
@@ -182,6 +185,10 @@ pub struct ExpectedCall {
     /// With ordering `partial`: expected calls that must come before, counted from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<usize>,
+    /// Calls that serve as well, such as another look-up that tells the same; they end as
+    /// `outcome` says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<CallLike>,
     /// Whether it may be left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -198,23 +205,71 @@ pub struct ExpectedCall {
     pub compensates: Option<usize>,
 }
 
-/// How an expected call must end.
+/// How an expected call must end: with a result, or with an error of some kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum CallEnd {
     /// With a result.
     #[default]
     Ok,
-    /// With an error.
+    /// With an error, whatever it is.
     Error,
     /// With either.
     Any,
+    /// Failed by the scenario's `fault_injection`.
+    Injected,
+    /// The world says that something is not there.
+    NotFound,
+    /// The world says that the caller may not.
+    Forbidden,
+    /// The world says that the arguments make no sense.
+    Invalid,
+    /// The world says that there is such a thing.
+    Duplicate,
+    /// The world says that its state does not allow it.
+    Refused,
+    /// The world says that another call of the round excludes it.
+    Conflict,
+    /// The world says that it does not work now.
+    Unavailable,
+    /// The world says that it would take too much.
+    Limit,
 }
 
 impl CallEnd {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
     fn is_usual(&self) -> bool {
         *self == Self::Ok
+    }
+
+    /// Returns whether a call may end so: `error` is the kind of its error, where it has one,
+    /// and `injected` whether the scenario made it fail. An injected failure is none of the
+    /// world, so it has none of the world's codes.
+    #[must_use]
+    pub fn admits(self, error: Option<&str>, injected: bool) -> bool {
+        match (self, self.code()) {
+            (Self::Any, _) => true,
+            (Self::Ok, _) => error.is_none(),
+            (Self::Injected, _) => injected,
+            (_, None) => error.is_some(),
+            (_, Some(code)) => !injected && error == Some(code.name()),
+        }
+    }
+
+    /// Returns the world's code that it asks for.
+    #[must_use]
+    pub fn code(self) -> Option<Code> {
+        match self {
+            Self::Ok | Self::Error | Self::Any | Self::Injected => None,
+            Self::NotFound => Some(Code::NotFound),
+            Self::Forbidden => Some(Code::Forbidden),
+            Self::Invalid => Some(Code::Invalid),
+            Self::Duplicate => Some(Code::Duplicate),
+            Self::Refused => Some(Code::Refused),
+            Self::Conflict => Some(Code::Conflict),
+            Self::Unavailable => Some(Code::Unavailable),
+            Self::Limit => Some(Code::Limit),
+        }
     }
 }
 
@@ -295,60 +350,6 @@ impl FaultKind {
     }
 }
 
-/// What the person who gave the task replies to questions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AskUser {
-    /// Whether a question that a rule fits must come before the first attempt at a change.
-    #[serde(default)]
-    pub required: bool,
-    /// The first rule that fits a question replies.
-    #[serde(default)]
-    pub rules: Vec<AskRule>,
-    /// What is replied where no rule fits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
-    pub default: Option<String>,
-}
-
-/// A reply to some questions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AskRule {
-    /// Regular expression that must match somewhere in the question; case does not matter.
-    #[schemars(extend("format" = "regex"))]
-    pub pattern: String,
-    /// The reply.
-    #[schemars(length(min = 1))]
-    pub reply: String,
-}
-
-/// What the final text must say or must not. Case and runs of spaces do not matter.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AnswerCheck {
-    /// All of these must stand in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub all: Vec<String>,
-    /// One of these must stand in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub any: Vec<String>,
-    /// None of these may stand in it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub none: Vec<String>,
-    /// A number that must stand in it, in any common spelling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<f64>,
-    /// Largest difference from `number` that still counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0))]
-    pub tolerance: Option<f64>,
-    /// Whether a text that does not fit only degrades the verdict: right actions, faulty
-    /// account of them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub degrades: bool,
-}
-
 /// Calls to be replayed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -390,74 +391,6 @@ pub struct WrongSolution {
     pub answer: String,
 }
 
-/// What a verdict can find wrong with a trial.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flaw {
-    /// There is no final text.
-    NoAnswer,
-    /// An expected call was not made.
-    MissingCall,
-    /// It was made and failed.
-    FailedCall,
-    /// It was made with another value of an argument.
-    WrongArgument,
-    /// It was made with an argument that must be absent.
-    ForbiddenArgument,
-    /// An argument is none of what the earlier call returned.
-    NotFromPrior,
-    /// It was made in the wrong order.
-    WrongOrder,
-    /// Something was changed that nothing asked for.
-    ExtraWrite,
-    /// More calls were made than `max_calls`.
-    TooManyCalls,
-    /// Something does not hold of the world at the end.
-    WrongState,
-    /// The final text does not say what it must, or says what it must not.
-    WrongAnswer,
-    /// Where it is right to refuse, a change was attempted.
-    NotRefused,
-    /// The confident hallucinated id: an id that nobody told.
-    HallucinatedId,
-    /// Silent success: a needed call failed, and the final text speaks of success.
-    SilentSuccess,
-    /// The eager guesser: a change before the question that it needed.
-    EagerGuess,
-    /// A call of an operation that is easily taken for the right one.
-    NearMiss,
-    /// A value that was told once was changed on the way.
-    ParameterDrift,
-}
-
-impl Flaw {
-    /// Returns the name used in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NoAnswer => "no-answer",
-            Self::MissingCall => "missing-call",
-            Self::FailedCall => "failed-call",
-            Self::WrongArgument => "wrong-argument",
-            Self::ForbiddenArgument => "forbidden-argument",
-            Self::NotFromPrior => "not-from-prior",
-            Self::WrongOrder => "wrong-order",
-            Self::ExtraWrite => "extra-write",
-            Self::TooManyCalls => "too-many-calls",
-            Self::WrongState => "wrong-state",
-            Self::WrongAnswer => "wrong-answer",
-            Self::NotRefused => "not-refused",
-            Self::HallucinatedId => "hallucinated-id",
-            Self::SilentSuccess => "silent-success",
-            Self::EagerGuess => "eager-guess",
-            Self::NearMiss => "near-miss",
-            Self::ParameterDrift => "parameter-drift",
-        }
-    }
-}
-
 impl ScenarioFile {
     /// Returns the sets of calls that are right, the main one first, each with its order.
     pub fn ways(&self) -> impl Iterator<Item = (&[ExpectedCall], Ordering)> {
@@ -470,21 +403,6 @@ impl ScenarioFile {
     #[must_use]
     pub fn task_id(&self) -> String {
         self.id.to_ascii_lowercase()
-    }
-}
-
-impl AskUser {
-    /// Returns the reply to a question and the number of the rule that gave it, from 0.
-    #[must_use]
-    pub fn reply(&self, question: &str) -> (Option<usize>, &str) {
-        let fits = |rule: &AskRule| {
-            let pattern = regex::RegexBuilder::new(&rule.pattern).case_insensitive(true).build();
-            pattern.is_ok_and(|pattern| pattern.is_match(question))
-        };
-        match self.rules.iter().position(fits) {
-            Some(index) => (Some(index), &self.rules[index].reply),
-            None => (None, self.default.as_deref().unwrap_or(NO_REPLY)),
-        }
     }
 }
 

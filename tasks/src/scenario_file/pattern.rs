@@ -7,6 +7,7 @@
 //! | operator | fits |
 //! |---|---|
 //! | `{"$any": […]}` | what fits one of the patterns |
+//! | `{"$all": […]}` | what fits each of the patterns |
 //! | `{"$not": …}` | what does not fit the pattern, or is absent |
 //! | `{"$regex": "…"}` | a text in which the expression matches somewhere |
 //! | `{"$text": "…"}` | a text that is equal apart from case and runs of spaces |
@@ -15,13 +16,37 @@
 //! | `{"$items": […]}` | a list of that many items, in any order, each fitting one of the patterns |
 //! | `{"$has": …}` | a list with an item that fits the pattern |
 //! | `{"$present": true}` | anything; `false`: nothing, or `null` |
+//!
+//! `$any`, `$all` and `$not` may also stand beside fields: they are then about the whole
+//! object. `{"status": "open", "$any": [{"id": "A-1"}, {"query": "Acme"}]}` wants the one
+//! field and one of two others; `{"$all": [{"$contains": "Acme"}, {"$not": {"$contains":
+//! "Interiors"}}]}` is a text with the one part and without the other.
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
 /// The operators.
-const OPERATORS: [&str; 9] =
-    ["$any", "$not", "$regex", "$text", "$contains", "$number", "$items", "$has", "$present"];
+const OPERATORS: [&str; 10] = [
+    "$any",
+    "$all",
+    "$not",
+    "$regex",
+    "$text",
+    "$contains",
+    "$number",
+    "$items",
+    "$has",
+    "$present",
+];
+
+/// Those that may stand beside fields.
+const LOGIC: [&str; 3] = ["$any", "$all", "$not"];
+
+/// Returns whether a name is an operator that may stand beside the fields of an object.
+#[must_use]
+pub fn is_logic(name: &str) -> bool {
+    LOGIC.contains(&name)
+}
 
 /// Returns whether a value, or its absence, fits a pattern. An operator that makes no sense
 /// fits nothing.
@@ -33,13 +58,28 @@ pub fn fits(pattern: &Value, value: Option<&Value>) -> bool {
     let Some(value) = value else { return false };
     match (pattern, value) {
         (Value::Object(wanted), Value::Object(given)) => {
-            wanted.iter().all(|(name, pattern)| fits(pattern, given.get(name)))
+            wanted.iter().all(|(name, inner)| fits_field(name, inner, pattern, given, value))
         }
         (Value::Array(wanted), Value::Array(given)) => {
             wanted.len() == given.len()
                 && wanted.iter().zip(given).all(|(pattern, item)| fits(pattern, Some(item)))
         }
         (a, b) => same(a, b),
+    }
+}
+
+/// Returns whether a field of a pattern fits, which may be an operator about the whole.
+fn fits_field(
+    name: &str,
+    inner: &Value,
+    pattern: &Value,
+    given: &Map<String, Value>,
+    whole: &Value,
+) -> bool {
+    if is_logic(name) {
+        fits_operator(name, inner, pattern, Some(whole))
+    } else {
+        fits(inner, given.get(name))
     }
 }
 
@@ -60,9 +100,13 @@ pub fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Returns the operator of an object that is one, and what stands after it.
+/// Returns the operator of an object that is one and no more, and what stands after it.
 fn operator(pattern: &Value) -> Option<(&str, &Value)> {
     let fields = pattern.as_object()?;
+    let rest = usize::from(fields.contains_key("$tolerance"));
+    if fields.len() != 1 + rest {
+        return None;
+    }
     let (name, operand) = fields.iter().find(|(name, _)| OPERATORS.contains(&name.as_str()))?;
     Some((name, operand))
 }
@@ -72,6 +116,7 @@ fn fits_operator(name: &str, operand: &Value, pattern: &Value, value: Option<&Va
     let list = || value.and_then(Value::as_array);
     match name {
         "$any" => operand.as_array().is_some_and(|all| all.iter().any(|one| fits(one, value))),
+        "$all" => operand.as_array().is_some_and(|all| all.iter().all(|one| fits(one, value))),
         "$not" => !fits(operand, value),
         "$regex" => {
             let regex = operand.as_str().and_then(|source| Regex::new(source).ok());
@@ -160,8 +205,18 @@ fn first_difference(pattern: &Value, value: Option<&Value>, place: &str) -> Opti
         };
         match (pattern, value) {
             (Value::Object(wanted), Some(Value::Object(given))) => {
-                return wanted.iter().find_map(|(name, pattern)| {
-                    first_difference(pattern, given.get(name), &join(name))
+                let broken = wanted.iter().find(|(name, inner)| {
+                    is_logic(name) && !fits_operator(name, inner, pattern, value)
+                });
+                let fields = wanted.iter().filter(|(name, _)| !is_logic(name));
+                let field = fields.into_iter().find_map(|(name, inner)| {
+                    first_difference(inner, given.get(name), &join(name))
+                });
+                return field.or_else(|| {
+                    let (name, inner) = broken?;
+                    let what = if place.is_empty() { "the call" } else { place };
+                    let given = Value::Object(given.clone());
+                    Some(format!("`{what}` is {given}, expected {{\"{name}\":{inner}}}"))
                 });
             }
             (Value::Array(wanted), Some(Value::Array(given))) if wanted.len() == given.len() => {
@@ -189,15 +244,11 @@ pub fn misuses(pattern: &Value, place: &str) -> Vec<(String, String)> {
 fn collect(pattern: &Value, place: &str, found: &mut Vec<(String, String)>) {
     match pattern {
         Value::Object(fields) => {
-            let marked = fields.keys().any(|name| name.starts_with('$'));
-            if let Some(problem) = misuse(fields).filter(|_| marked) {
+            if let Some(problem) = misuse(fields) {
                 found.push((place.to_owned(), problem));
             }
             for (name, inner) in fields {
-                let nested = !marked || ["$any", "$not", "$items", "$has"].contains(&name.as_str());
-                if nested {
-                    collect(inner, &format!("{place}.{name}"), found);
-                }
+                collect(inner, &format!("{place}.{name}"), found);
             }
         }
         Value::Array(items) => {
@@ -210,22 +261,29 @@ fn collect(pattern: &Value, place: &str, found: &mut Vec<(String, String)>) {
 }
 
 fn misuse(fields: &Map<String, Value>) -> Option<String> {
-    let known = |name: &&String| OPERATORS.contains(&name.as_str()) || *name == "$tolerance";
-    if let Some(name) = fields.keys().find(|name| !known(name)) {
-        let problem = crate::load::text::unknown("operator", name, &OPERATORS);
-        return Some(format!("`{name}`: {problem}"));
+    let marked: Vec<&String> = fields.keys().filter(|name| name.starts_with('$')).collect();
+    for name in &marked {
+        if !OPERATORS.contains(&name.as_str()) && *name != "$tolerance" {
+            let problem = crate::load::text::unknown("operator", name, &OPERATORS);
+            return Some(format!("`{name}`: {problem}"));
+        }
     }
-    let Some((name, operand)) = fields.iter().find(|(name, _)| *name != "$tolerance") else {
+    if fields.contains_key("$tolerance") && !fields.contains_key("$number") {
         return Some("`$tolerance` belongs to `$number`".to_owned());
-    };
-    let alone = fields.len() == 1
-        || (name == "$number" && fields.len() == 2 && fields.contains_key("$tolerance"));
-    if !alone {
+    }
+    let alone = marked.iter().find(|name| !is_logic(name) && *name != "$tolerance");
+    let beside = fields.keys().any(|name| Some(&name) != alone && name != "$tolerance");
+    if let Some(name) = alone.filter(|_| beside) {
         return Some(format!("expected `{name}` to stand alone in its object"));
     }
     let tolerance = fields.get("$tolerance");
-    let (right, wanted) = match name.as_str() {
-        "$any" | "$items" => (operand.is_array(), "a list of patterns"),
+    marked.into_iter().find_map(|name| bad_operand(name, &fields[name], tolerance))
+}
+
+/// Says what is wrong with what stands after an operator.
+fn bad_operand(name: &str, operand: &Value, tolerance: Option<&Value>) -> Option<String> {
+    let (right, wanted) = match name {
+        "$any" | "$all" | "$items" => (operand.is_array(), "a list of patterns"),
         "$regex" => {
             let valid = operand.as_str().is_some_and(|source| Regex::new(source).is_ok());
             (valid, "a regular expression")

@@ -89,6 +89,30 @@ fn patterns_fit_what_they_say() {
         (json!({"amount": {"value": {"$number": 5.2, "$tolerance": 0.25}}}), true, "near"),
         (json!({"amount": {"value": {"$number": 5.2}}}), false, "not near"),
         (json!({"phone": "1"}), false, "missing"),
+        (
+            json!({"name": {"$all": [{"$contains": "smith"}, {"$not": {"$contains": "jane"}}]}}),
+            true,
+            "a part, and not another one",
+        ),
+        (
+            json!({"name": {"$all": [{"$contains": "smith"}, {"$not": {"$contains": "john"}}]}}),
+            false,
+            "the other one is there",
+        ),
+        (json!({"$any": [{"phone": "1"}, {"tags": {"$has": "a"}}]}), true, "one of two arguments"),
+        (json!({"$any": [{"phone": "1"}, {"tags": {"$has": "c"}}]}), false, "none of the two"),
+        (
+            json!({"name": {"$contains": "john"}, "$any": [{"phone": "1"}, {"email": null}]}),
+            true,
+            "beside a field",
+        ),
+        (
+            json!({"name": {"$contains": "jane"}, "$any": [{"phone": "1"}, {"email": null}]}),
+            false,
+            "the field counts too",
+        ),
+        (json!({"$not": {"tags": {"$has": "a"}}}), false, "not with this argument"),
+        (json!({"amount": {"currency": "EUR", "$not": {"value": 5}}}), false, "at any depth"),
     ];
     for (wanted, want, why) in table {
         let wanted = wanted.as_object().unwrap().clone();
@@ -98,6 +122,9 @@ fn patterns_fit_what_they_say() {
     let wanted = json!({"amount": {"value": 5, "currency": "GBP"}});
     let said = pattern::difference(wanted.as_object().unwrap(), &given).unwrap();
     assert_eq!(said, "`amount.currency` is \"EUR\", expected \"GBP\"");
+    let wanted = json!({"$any": [{"phone": "1"}]});
+    let said = pattern::difference(wanted.as_object().unwrap(), &json!({"name": "J"})).unwrap();
+    assert_eq!(said, "`the call` is {\"name\":\"J\"}, expected {\"$any\":[{\"phone\":\"1\"}]}");
 }
 
 #[test]
@@ -108,7 +135,9 @@ fn operators_that_make_no_sense_are_told() {
         (json!({"$any": "x"}), "expected a list of patterns"),
         (json!({"$number": 1, "$tolerance": -1}), "`$tolerance` ≥ 0"),
         (json!({"$tolerance": 1}), "belongs to `$number`"),
-        (json!({"$text": "a", "x": 1}), "unknown operator"),
+        (json!({"$text": "a", "x": 1}), "stand alone"),
+        (json!({"$all": {"x": 1}}), "expected a list of patterns"),
+        (json!({"x": 1, "$any": [{"y": {"$regex": "("}}]}), "expected a regular expression"),
         (json!([{"$not": {"$regex": "["}}]), "expected a regular expression"),
     ];
     for (pattern, part) in table {
@@ -116,6 +145,32 @@ fn operators_that_make_no_sense_are_told() {
         assert!(found.iter().any(|(_, problem)| problem.contains(part)), "{pattern}: {found:?}");
     }
     assert_eq!(pattern::misuses(&json!({"a": [{"$any": ["x", 1]}]}), ""), vec![]);
+}
+
+#[test]
+fn an_end_names_who_failed_the_call() {
+    let table = [
+        ("ok", [true, false, false, false]),
+        ("error", [false, true, true, true]),
+        ("any", [true, true, true, true]),
+        ("injected", [false, true, false, false]),
+        ("refused", [false, false, true, false]),
+        ("not-found", [false, false, false, true]),
+        ("limit", [false, false, false, false]),
+    ];
+    let ends = [(None, false), (Some("failed"), true), (Some("refused"), false)];
+    for (name, want) in table {
+        let outcome: CallEnd = serde_json::from_value(json!(name)).unwrap();
+        let got: Vec<bool> = ends
+            .iter()
+            .chain([&(Some("not-found"), false)])
+            .map(|(error, injected)| outcome.admits(*error, *injected))
+            .collect();
+        assert_eq!(got, want, "{name}: works, injected, refused, not found");
+        assert!(!name.contains('-') || outcome.code().is_some_and(|code| code.name() == name));
+    }
+    let faked = CallEnd::NotFound.admits(Some("not-found"), true);
+    assert!(!faked, "an injected 404 is not the world's word");
 }
 
 #[test]

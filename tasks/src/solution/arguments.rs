@@ -122,6 +122,7 @@ fn compute(
 impl SolutionCall {
     /// Returns the arguments with a text in place of each value that is computed or read
     /// from a file, and the JSON pointers of those: what can be checked without running.
+    /// The texts differ, as the values of a list of unique items do.
     #[must_use]
     pub fn literals(&self) -> (Value, Vec<String>) {
         let mut arguments = Value::Object(self.arguments.clone());
@@ -143,7 +144,7 @@ fn mask(value: &mut Value, place: &str, computed: &mut Vec<String>) {
     match value {
         Value::Object(table) if table.keys().any(|key| key.starts_with('$')) => {
             computed.push(place.to_owned());
-            *value = Value::String("computed".to_owned());
+            *value = Value::String(format!("computed {}", computed.len()));
         }
         Value::Object(table) => {
             for (name, value) in table {

@@ -526,7 +526,8 @@ SELECT id, 'contact' AS kind, name AS title, status, json_object('company', comp
 UNION ALL SELECT id, 'company', name, status, json_object('country', country, 'city', city, 'currency', currency, 'credit_limit_eur', credit_limit_cents / 100.0, 'payment_days', payment_days) FROM companies
 UNION ALL SELECT id, 'deal', title, stage, json_object('contact_id', contact_id, 'company_id', company_id, 'amount', amount_cents / 100.0, 'currency', currency, 'owner_id', owner_id) FROM deals
 UNION ALL SELECT id, 'activity', coalesce(subject, type), type, json_object('contact_id', contact_id, 'occurred_at', occurred_at) FROM activities
-UNION ALL SELECT id, 'ticket', subject, status, json_object('contact_id', contact_id, 'priority', priority, 'level', level, 'assignee_id', assignee_id) FROM tickets
+UNION ALL SELECT id, 'ticket', subject, status, json_object('contact_id', contact_id, 'order_id', order_id, 'priority', priority, 'level', level, 'assignee_id', assignee_id, 'text', body,
+    'comments', json((SELECT json_group_array(json_object('user_id', k.user_id, 'text', k.body, 'at', k.at)) FROM ticket_comments AS k WHERE k.ticket_id = tickets.id))) FROM tickets
 UNION ALL SELECT id, 'product', name, iif(active, 'active', 'discontinued'), json_object('sku', sku, 'unit', unit, 'price_eur', price_cents / 100.0, 'weight_grams', weight_grams, 'supplier_id', supplier_id) FROM products
 UNION ALL SELECT sku, 'product', name, iif(active, 'active', 'discontinued'), json_object('id', id, 'unit', unit, 'price_eur', price_cents / 100.0, 'weight_grams', weight_grams, 'supplier_id', supplier_id) FROM products
 UNION ALL SELECT id, 'supplier', name, iif(active, 'active', 'inactive'), json_object('country', country, 'currency', currency, 'lead_days', lead_days) FROM suppliers
