@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
 
 mod random;
+mod suite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -47,7 +47,7 @@ pub(super) fn rehearse(named: &str) -> Result<Code, Failure> {
                 Some(problem) => {
                     wrong += 1;
                     data(&format!("{id} {name}: PROBLEM: {problem}"));
-                    for reason in &found.reasons {
+                    for reason in found.reasons.iter().chain(&part.failures(&found)) {
                         data(&format!("    {reason}"));
                     }
                 }
@@ -97,6 +97,17 @@ fn parts<'a>(task: &Task, file: &'a ScenarioFile) -> Vec<Part<'a>> {
 }
 
 impl Part<'_> {
+    /// Names the calls of a reference that failed: what stands after one of them is mostly
+    /// why it does not pass. Wrong solutions are meant to fail.
+    fn failures(&self, examined: &Examined) -> Vec<String> {
+        let failed = examined.shown.iter().filter(|call| call["failed"] == true);
+        let said = failed.map(|call| {
+            let text = |name: &str| call[name].as_str().unwrap_or_default().trim().to_owned();
+            format!("call {} (`{}`) failed: {}", call["number"], text("tool"), text("result"))
+        });
+        if self.wrong.is_none() { said.collect() } else { Vec::new() }
+    }
+
     /// Says what is not as the file says.
     fn problem(&self, examined: &Examined) -> Option<String> {
         let verdict = word(examined.verdict);

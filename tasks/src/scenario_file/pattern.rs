@@ -271,7 +271,7 @@ fn misuse(fields: &Map<String, Value>) -> Option<String> {
     if fields.contains_key("$tolerance") && !fields.contains_key("$number") {
         return Some("`$tolerance` belongs to `$number`".to_owned());
     }
-    let alone = marked.iter().find(|name| !is_logic(name) && *name != "$tolerance");
+    let alone = marked.iter().find(|name| !is_logic(name) && **name != "$tolerance");
     let beside = fields.keys().any(|name| Some(&name) != alone && name != "$tolerance");
     if let Some(name) = alone.filter(|_| beside) {
         return Some(format!("expected `{name}` to stand alone in its object"));
