@@ -35,8 +35,8 @@ fn the_tiers_are_those_of_the_seed_and_mix_the_types() {
         *types.entry((file.tier, file.kind)).or_default() += 1;
     }
     assert_eq!(tiers, BTreeMap::from([(1, 15), (2, 18), (3, 15), (4, 18), (5, 12)]));
-    let lacks = |tier: u8| TYPES.into_iter().filter(move |kind| !types.contains_key(&(tier, *kind)));
-    let lacking: Vec<_> = (1..=5).flat_map(|tier| lacks(tier).map(move |kind| (tier, kind))).collect();
+    let cells = (1..=5).flat_map(|tier| TYPES.map(|kind| (tier, kind)));
+    let lacking: Vec<_> = cells.filter(|cell| !types.contains_key(cell)).collect();
     // A task of one call has no second step, and one of several steps is no single call; the
     // suite's text says so.
     assert_eq!(lacking, [(1, ScenarioType::MultiStep), (2, ScenarioType::SingleCall)]);
@@ -96,9 +96,10 @@ fn requests_are_those_of_people() {
         let shortest = if file.language == Some(Language::Zh) { 20 } else { 40 };
         assert!(file.prompt.chars().count() >= shortest, "{}: hardly a request", file.id);
         chinese += usize::from(file.language == Some(Language::Zh));
-        let named = world.operations.keys().find(|name| {
-            name.contains('_') && file.prompt.contains(name.as_str())
-        });
+        let named = world
+            .operations
+            .keys()
+            .find(|name| name.contains('_') && file.prompt.contains(name.as_str()));
         assert_eq!(named, None, "{}: people do not name tools", file.id);
     }
     assert!(chinese >= 10, "{chinese} requests in Chinese");

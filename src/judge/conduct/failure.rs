@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Made};
 use super::explain::Context;
 
 /// Words that say that something did not work.
-const FAILURE: [&str; 76] = [
+const FAILURE: [&str; 75] = [
     "fail",
     "error",
     "could not",
@@ -55,7 +55,6 @@ const FAILURE: [&str; 76] = [
     "without success",
     "gave up",
     "timed out",
-    "blocked",
     "locked",
     "失败",
     "错误",
