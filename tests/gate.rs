@@ -215,6 +215,29 @@ fn tier_five_tolerates_nothing_unless_told() {
     assert!(smoke.out.contains("subset smoke"), "{}", smoke.out);
 }
 
+/// The suite that comes with the program: one failure of tier 5 blocks by itself, though of
+/// one task a drop cannot be told from chance.
+#[test]
+fn one_failure_of_the_enterprise_suite_in_tier_five_blocks() {
+    let place = Place::new();
+    for (agent, name) in [("reference", "a"), ("wrong:claims-deletion", "b")] {
+        let args = ["run", "enterprise", "--subset", "smoke", "-k", "1", "--agent", agent];
+        let ran = place.wildgym(&[&args[..], &["--name", name]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    let gate = |more: &[&str]| {
+        place.wildgym(&[&["gate", "runs/b", "--baseline", "runs/a"][..], more].concat())
+    };
+    for more in [&[][..], &["--subset", "smoke"]] {
+        let blocked = gate(more);
+        assert_eq!(blocked.code, Some(1), "{more:?}: {}{}", blocked.out, blocked.err);
+        let said = "`t5-002` failed 1 of 1, and never before (tier-5 tolerates none)";
+        assert!(blocked.out.contains(said), "{more:?}: {}", blocked.out);
+    }
+    let tolerated = gate(&["--no-tolerance", "tier-1"]);
+    assert_eq!(tolerated.code, Some(0), "{}{}", tolerated.out, tolerated.err);
+}
+
 #[test]
 fn what_cannot_be_compared_or_is_not_complete_does_not_pass() {
     let place = Place::new();

@@ -20,6 +20,16 @@ fn the_enterprise_scenarios_are_sound() {
     for tier in 1..=5 {
         assert!(listed.iter().any(|task| task["tier"] == tier), "tier {tier}");
     }
+    let list =
+        |name: &str| place.wildgym(&["tasks", "list", "enterprise", "--subset", name, "--json"]);
+    assert_eq!(list("smoke").json().as_array().unwrap().len(), 35, "tier 1 and twenty");
+    let slip = list("smok");
+    assert_eq!(slip.code, Some(2), "{}", slip.out);
+    assert!(
+        slip.err.contains("has no subset `smok`") && slip.err.contains("`smoke`"),
+        "{}",
+        slip.err
+    );
 }
 
 /// Who does nothing passes nothing, and a wrong solution can be run and looked at.
@@ -30,13 +40,17 @@ fn nothing_passes_without_work() {
         let args = ["run", "enterprise", "--agent", agent, "-k", "1", "--name", name, "--json"];
         let ran = place.wildgym(&args);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let judge = "judge deterministic gates (no judge model: no rubric is read)";
+        assert!(ran.err.contains(judge), "what judges is told: {}", ran.err);
         ran.json()
     };
     assert_eq!(run("silent", "s")["trials"]["pass"], 0);
     let wrong = run("wrong:hallucinated-id", "w");
-    assert_eq!((&wrong["trials"]["pass"], &wrong["trials"]["fail"]), (&json!(0), &json!(1)));
-    assert_eq!(wrong["conduct"]["overall"]["flaws"]["hallucinated-id"], 1);
-    assert_eq!(wrong["conduct"]["by_tier"]["2"]["dependency_violations"], 1);
+    let failed = &wrong["trials"]["fail"];
+    assert!(failed.as_u64() > Some(0), "{wrong}");
+    assert_eq!(wrong["trials"]["pass"], 0);
+    assert_eq!(&wrong["conduct"]["overall"]["flaws"]["hallucinated-id"], failed);
+    assert!(wrong["conduct"]["by_tier"]["2"]["dependency_violations"].as_u64() > Some(0));
     let shown = place.wildgym(&["show", "runs/w", "wrong-hallucinated-id/t2-007/full/1"]);
     assert!(shown.out.contains("failed-call: expected call 1"), "{}", shown.out);
     let none = place.wildgym(&["run", "enterprise", "--agent", "wrong:nothing-like-it"]);
@@ -82,6 +96,11 @@ async fn a_rubric_lowers_a_pass() {
     let judged = run(&["--name", "j", "--judge-model", "judge"]);
     let report = judged.json();
     assert_eq!(report["trials"]["degraded"], 1, "{}", judged.err);
+    assert!(
+        judged.err.contains("judge deterministic gates, rubrics by llm-judge"),
+        "{}",
+        judged.err
+    );
     assert_eq!(report["conduct"]["overall"]["degraded"], 1);
     let shown = place.wildgym(&["show", "runs/j", "react-m/t1-001/full/1"]);
     assert!(shown.out.contains("No mail was sent."), "{}", shown.out);

@@ -471,7 +471,7 @@ fn has_solution(task: &Task, agent: Option<&AgentArg>) -> bool {
 }
 
 /// Returns the tasks of a subset, or says which subsets there are.
-fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a str>, Failure> {
+pub(super) fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a str>, Failure> {
     let tasks = suite.subset(name);
     if !tasks.is_empty() {
         return Ok(tasks);

@@ -9,6 +9,7 @@ use serde_json::json;
 use wildgym_tasks::{Suite, Task, Variant, builtin, schema, template};
 
 use super::host::open_suite;
+use super::run::subset;
 use super::{Code, Failure, data, say};
 
 /// List, show, check and begin tasks
@@ -24,6 +25,9 @@ enum TasksCommand {
     List {
         /// Suite, by name or folder
         suite: Option<String>,
+        /// List only the tasks of a subset of the suite, such as `smoke`
+        #[arg(long, value_name = "NAME", requires = "suite")]
+        subset: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -67,8 +71,10 @@ enum TasksCommand {
 
 pub(super) fn run(args: TasksArgs) -> Result<Code, Failure> {
     match args.command {
-        TasksCommand::List { suite: None, json } => suites(json),
-        TasksCommand::List { suite: Some(suite), json } => list(&suite, json),
+        TasksCommand::List { suite: None, json, .. } => suites(json),
+        TasksCommand::List { suite: Some(suite), subset, json } => {
+            list(&suite, subset.as_deref(), json)
+        }
         TasksCommand::Show { suite, task, variant, answer, json } => {
             show(&suite, &task, &variant, (answer, json))
         }
@@ -98,17 +104,19 @@ fn suites(as_json: bool) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn list(named: &str, as_json: bool) -> Result<Code, Failure> {
+fn list(named: &str, part: Option<&str>, as_json: bool) -> Result<Code, Failure> {
     let suite = open_suite(named)?.suite;
+    let only = part.map(|name| subset(&suite, name)).transpose()?;
+    let is_listed = |task: &&Task| only.as_ref().is_none_or(|ids| ids.contains(&*task.meta.id));
     if as_json {
-        let all: Vec<_> = suite.tasks.values().map(described).collect();
+        let all: Vec<_> = suite.tasks.values().filter(is_listed).map(described).collect();
         data(&serde_json::to_string_pretty(&all).unwrap_or_default());
         return Ok(Code::Done);
     }
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["task", "scenario", "language", "factors", "title"]);
-    for task in suite.tasks.values() {
+    for task in suite.tasks.values().filter(is_listed) {
         let factors: Vec<&str> = task.meta.factors.iter().map(|factor| factor.name()).collect();
         table.add_row([
             task.meta.id.as_str(),

@@ -55,7 +55,7 @@ const FAILURE: [&str; 75] = [
     "without success",
     "gave up",
     "timed out",
-    "locked",
+    " locked",
     "失败",
     "错误",
     "出错",

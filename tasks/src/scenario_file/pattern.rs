@@ -230,6 +230,7 @@ fn first_difference(pattern: &Value, value: Option<&Value>, place: &str) -> Opti
         }
     }
     let found = value.map_or_else(|| "absent".to_owned(), ToString::to_string);
+    let place = if place.is_empty() { "the call" } else { place };
     Some(format!("`{place}` is {found}, expected {pattern}"))
 }
 
