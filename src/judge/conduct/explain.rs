@@ -35,7 +35,9 @@ impl Context<'_> {
     /// Says what became of an expected call that has none.
     pub(super) fn complaint(&self, index: usize) -> Complaint {
         let expected = &self.expected[index];
-        let name = format!("expected call {index} (`{}`)", expected.tool);
+        let others = expected.instead.iter().map(|one| format!(" or `{}`", one.tool));
+        let name =
+            format!("expected call {index} (`{}`{})", expected.tool, others.collect::<String>());
         // A call that serves another expected one says nothing about this one.
         let free = |made: &&Made| !self.assignment.of.contains(&Some(made.number - 1));
         let same = self.calls.iter().filter(|made| made.tool == expected.tool).filter(free);
