@@ -29,6 +29,8 @@ pub(super) struct Made {
     pub(super) error: Option<String>,
     /// Whether a fault of the task made it fail.
     pub(super) injected: bool,
+    /// Of a question, whether its reply told something; none where nobody noted it.
+    pub(super) told: Option<bool>,
 }
 
 impl Made {
@@ -100,6 +102,8 @@ fn made(
     let whole = full.as_deref().unwrap_or(&text);
     let result = serde_json::from_str(whole).unwrap_or_else(|_| Value::from(whole));
     let injected = call.notes.iter().any(|note| note.get("injected").is_some());
+    let told =
+        call.notes.iter().find_map(|note| Some(!note.get("ask_user")?.get("rule")?.is_null()));
     Ok(Made {
         number,
         round: call.round,
@@ -109,6 +113,7 @@ fn made(
         text,
         error: call.error.clone(),
         injected,
+        told,
     })
 }
 

@@ -33,6 +33,8 @@ pub(super) fn conduct(
     (verdict, flaws): (Verdict, BTreeSet<Flaw>),
 ) -> Conduct {
     let passed = matches!(verdict, Verdict::Pass);
+    // What was said of it afterwards has no part in how a failure was met.
+    let right = matches!(verdict, Verdict::Pass | Verdict::Degraded);
     let calls = &evidence.calls;
     let replayed: Vec<&str> = match &file.reference {
         Some(reference) => reference.rounds.iter().flatten().map(|call| &*call.tool).collect(),
@@ -49,9 +51,9 @@ pub(super) fn conduct(
         tools: count(evidence.tools),
         selection: selection(context),
         parameters: parameters(context),
-        recovery: recovery(evidence, context, passed),
+        recovery: recovery(evidence, context, right),
         violations: count(unexpected(context).filter(|made| is_violation(made)).count()),
-        redundant: redundant(context),
+        redundant: count(redundant(context).len()),
         steps: count(calls.iter().filter(|made| writes(&made.tool)).count()),
         optimal_steps: count(replayed.iter().filter(|tool| writes(tool)).count()),
         asked: count(calls.iter().filter(|made| made.tool == ASK_USER).count()),
@@ -121,21 +123,21 @@ fn is_off(place: usize, made: &Made, context: &Context<'_>) -> bool {
 }
 
 /// Returns the calls that were not taken for an expected one.
-fn unexpected<'c>(context: &'c Context<'_>) -> impl Iterator<Item = &'c Made> {
+pub(super) fn unexpected<'c>(context: &'c Context<'_>) -> impl Iterator<Item = &'c Made> {
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();
     all.filter(|(place, _)| !taken.contains(&Some(*place))).map(|(_, made)| made)
 }
 
 /// Returns whether a call was refused because what it needs was not there.
-fn is_violation(made: &Made) -> bool {
+pub(super) fn is_violation(made: &Made) -> bool {
     let kind = made.error.as_deref();
     !made.injected && NEEDS.iter().any(|code| kind == Some(code.name()))
 }
 
-/// Counts calls that repeat one that worked: of the same tool with equal arguments, while
-/// nothing changed, or a change a second time.
-fn redundant(context: &Context<'_>) -> u32 {
+/// Returns the places of calls that repeat one that worked: of the same tool with equal
+/// arguments, while nothing changed, or a change a second time.
+pub(super) fn redundant(context: &Context<'_>) -> Vec<usize> {
     let changes = |made: &Made| made.worked() && context.known.writes(&made.tool);
     let repeats = |(place, made): &(usize, &Made)| {
         let earlier = &context.calls[..*place];
@@ -146,7 +148,8 @@ fn redundant(context: &Context<'_>) -> u32 {
     };
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();
-    count(all.filter(|(place, _)| !taken.contains(&Some(*place))).filter(repeats).count())
+    let extra = all.filter(|(place, _)| !taken.contains(&Some(*place)));
+    extra.filter(repeats).map(|(place, _)| place).collect()
 }
 
 fn is_same(a: &Made, b: &Made) -> bool {
@@ -158,7 +161,7 @@ fn same_arguments(a: &Value, b: &Value) -> bool {
 }
 
 /// Classes what came after failed calls: the worst of them.
-fn recovery(evidence: &Evidence, context: &Context<'_>, passed: bool) -> Option<Recovery> {
+fn recovery(evidence: &Evidence, context: &Context<'_>, right: bool) -> Option<Recovery> {
     let failed: Vec<&Made> = unexpected(context).filter(|made| !made.worked()).collect();
     if failed.is_empty() {
         return None;
@@ -177,7 +180,7 @@ fn recovery(evidence: &Evidence, context: &Context<'_>, passed: bool) -> Option<
         match later.next() {
             Some(made) if is_same(made, failed) => Recovery::Retried,
             Some(_) => Recovery::Corrected,
-            None if passed => Recovery::Alternative,
+            None if right => Recovery::Alternative,
             None => Recovery::GaveUp,
         }
     };

@@ -69,20 +69,20 @@ pub(super) fn speaks_of_failure(text: &str) -> bool {
 
 /// Finds the signs of invented and drifted values in the calls.
 pub(super) fn values(evidence: &Evidence, context: &Context<'_>) -> BTreeSet<Flaw> {
-    let mut found = BTreeSet::new();
-    for made in &evidence.calls {
-        for id in ids(&made.arguments) {
-            if !was_told(&id, made, evidence) {
-                found.insert(if is_drifted(&id, made, evidence) {
-                    Flaw::ParameterDrift
-                } else {
-                    Flaw::HallucinatedId
-                });
-            }
-        }
-    }
+    let of_calls = evidence.calls.iter().flat_map(|made| untold(made, evidence));
+    let mut found: BTreeSet<Flaw> = of_calls.map(|(flaw, _)| flaw).collect();
     found.extend(prior(context));
     found
+}
+
+/// Returns the ids in a call's arguments that nobody had told, each with what it is a sign of.
+pub(super) fn untold(made: &Made, evidence: &Evidence) -> Vec<(Flaw, String)> {
+    let sign = |id: String| {
+        let drifted = is_drifted(&id, made, evidence);
+        (if drifted { Flaw::ParameterDrift } else { Flaw::HallucinatedId }, id)
+    };
+    let ids = ids(&made.arguments).into_iter();
+    ids.filter(|id| !was_told(id, made, evidence)).map(sign).collect()
 }
 
 /// Returns the values of arguments that are named as ids, at any depth.

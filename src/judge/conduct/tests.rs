@@ -49,6 +49,7 @@ fn made(number: usize, (tool, arguments, result): (&str, Value, Value)) -> Made 
         result,
         error,
         injected: false,
+        told: None,
     }
 }
 
