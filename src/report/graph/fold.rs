@@ -34,16 +34,6 @@ pub(super) struct Column {
     pub(super) cells: Vec<Cell>,
 }
 
-impl Cell {
-    /// Returns the calls in it, by their places.
-    pub(super) fn calls(&self) -> &[usize] {
-        match self {
-            Self::One(place) => std::slice::from_ref(place),
-            Self::Many(places) => places,
-        }
-    }
-}
-
 /// Chooses what is drawn.
 pub(super) fn fold(scene: &Scene) -> Vec<Column> {
     let mut rounds: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -124,7 +114,10 @@ mod tests {
         let mut all: Vec<usize> = columns
             .iter()
             .flat_map(|column| &column.cells)
-            .flat_map(|cell| cell.calls().to_vec())
+            .flat_map(|cell| match cell {
+                Cell::One(place) => vec![*place],
+                Cell::Many(places) => places.clone(),
+            })
             .collect();
         all.sort_unstable();
         all
