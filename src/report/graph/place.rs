@@ -246,7 +246,7 @@ fn stack(boxes: &mut [Boxed], top: usize) {
 }
 
 fn heads(scene: &Scene, columns: &[Column], lefts: &[usize]) -> Vec<Head> {
-    let mut heads = vec![Head { x: MARGIN, name: "request".to_owned(), events: String::new() }];
+    let mut heads = vec![Head { x: MARGIN, name: "start".to_owned(), events: String::new() }];
     for (column, x) in columns.iter().zip(&lefts[1..]) {
         let name = if column.from == column.to {
             format!("round {}", column.from)

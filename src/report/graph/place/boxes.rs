@@ -48,7 +48,8 @@ pub(super) fn request(scene: &Scene, letters: usize) -> Boxed {
 pub(super) fn call(scene: &Scene, place: usize, letters: usize) -> Boxed {
     let call = &scene.calls[place];
     let mut all = vec![row("name", line(&format!("{} {}", call.number, call.tool), letters))];
-    all.extend(place_of(call, scene).map(|text| row("part", line(&text, letters))));
+    let class = if call.expected().is_some() { "match" } else { "part" };
+    all.extend(place_of(call, scene).map(|text| row(class, line(&text, letters))));
     let mut arguments = Vec::new();
     for (name, value) in shown_arguments(scene, place) {
         let (name, rest) = (line(&name, letters / 2), letters);
@@ -106,6 +107,7 @@ fn place_of(call: &Call, scene: &Scene) -> Option<String> {
     Some(match finding.expected {
         Some(index) => format!("= expected call {index}"),
         None if call.tool == ASK_USER => "question to the user".to_owned(),
+        None if finding.writes && !call.worked() => "extra: a change that failed".to_owned(),
         None if finding.writes => "extra: a change".to_owned(),
         None if finding.known => "extra: it only looks".to_owned(),
         None => "extra".to_owned(),

@@ -190,5 +190,5 @@ fn through(
         at - 5,
         down + 5,
     );
-    (path, (down - 8, high - 3))
+    (path, (down - 8, high - 4))
 }
