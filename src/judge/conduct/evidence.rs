@@ -51,8 +51,8 @@ pub(super) struct Evidence {
     pub(super) answer: Option<String>,
     /// Tools that were offered.
     pub(super) tools: usize,
-    /// Events that happened in the world.
-    pub(super) events: usize,
+    /// Events that happened in the world: of each, how many calls came before it.
+    pub(super) events: Vec<usize>,
 }
 
 impl Evidence {
@@ -75,7 +75,7 @@ impl Evidence {
                     let made = made(call, evidence.calls.len() + 1, end, known, blobs)?;
                     evidence.calls.push(made);
                 }
-                Record::Event(_) => evidence.events += 1,
+                Record::Event(_) => evidence.events.push(evidence.calls.len()),
                 Record::Model(_) | Record::Outcome(_) => {}
             }
         }

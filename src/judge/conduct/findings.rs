@@ -80,12 +80,12 @@ impl Findings {
         for made in context.calls {
             found.single(file, made, (evidence, context));
         }
-        for place in measure::redundant(context) {
+        for place in measure::redundant(evidence, context) {
             found.note(place + 1, CallFault::Redundant, "it repeats an earlier call".to_owned());
         }
-        for made in measure::unexpected(context).filter(|made| measure::is_violation(made)) {
-            let text = format!("refused: {}", made.error.as_deref().unwrap_or_default());
-            found.note(made.number, CallFault::Dependency, text);
+        for place in measure::violations(evidence, context) {
+            let kind = context.calls[place].error.as_deref().unwrap_or_default();
+            found.note(place + 1, CallFault::Dependency, format!("refused: {kind}"));
         }
         for complaint in complaints {
             if let Some(number) = complaint.call {

@@ -41,7 +41,7 @@ pub(super) fn conduct(
         None => required(context).collect(),
     };
     let writes = |tool: &str| context.known.writes(tool);
-    let disturbed = evidence.events > 0 || calls.iter().any(|made| made.injected);
+    let disturbed = !evidence.events.is_empty() || calls.iter().any(|made| made.injected);
     let undoing = context.expected.iter().zip(&context.assignment.of);
     let mut undoing = undoing.filter(|(one, _)| one.compensates.is_some()).peekable();
     let compensated = undoing.peek().is_some().then(|| undoing.all(|(_, place)| place.is_some()));
@@ -52,8 +52,8 @@ pub(super) fn conduct(
         selection: selection(context),
         parameters: parameters(context),
         recovery: recovery(evidence, context, right),
-        violations: count(unexpected(context).filter(|made| is_violation(made)).count()),
-        redundant: count(redundant(context).len()),
+        violations: count(violations(evidence, context).len()),
+        redundant: count(redundant(evidence, context).len()),
         steps: count(calls.iter().filter(|made| writes(&made.tool)).count()),
         optimal_steps: count(replayed.iter().filter(|tool| writes(tool)).count()),
         asked: count(calls.iter().filter(|made| made.tool == ASK_USER).count()),
@@ -123,28 +123,40 @@ fn is_off(place: usize, made: &Made, context: &Context<'_>) -> bool {
 }
 
 /// Returns the calls that were not taken for an expected one.
-pub(super) fn unexpected<'c>(context: &'c Context<'_>) -> impl Iterator<Item = &'c Made> {
+fn unexpected<'c>(context: &'c Context<'_>) -> impl Iterator<Item = &'c Made> {
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();
     all.filter(|(place, _)| !taken.contains(&Some(*place))).map(|(_, made)| made)
 }
 
-/// Returns whether a call was refused because what it needs was not there.
-pub(super) fn is_violation(made: &Made) -> bool {
-    let kind = made.error.as_deref();
-    !made.injected && NEEDS.iter().any(|code| kind == Some(code.name()))
+/// Returns the places of calls that were refused because what they need was not there. After
+/// an event the first refusal is how an agent learns of it, and no violation.
+pub(super) fn violations(evidence: &Evidence, context: &Context<'_>) -> Vec<usize> {
+    let mut known = 0;
+    let is_violation = |made: &&Made| {
+        let kind = made.error.as_deref();
+        let refused = !made.injected && NEEDS.iter().any(|code| kind == Some(code.name()));
+        let happened = evidence.events.iter().filter(|before| **before < made.number).count();
+        let is_news = refused && happened > known;
+        if is_news {
+            known = happened;
+        }
+        refused && !is_news
+    };
+    unexpected(context).filter(is_violation).map(|made| made.number - 1).collect()
 }
 
 /// Returns the places of calls that repeat one that worked: of the same tool with equal
 /// arguments, while nothing changed, or a change a second time.
-pub(super) fn redundant(context: &Context<'_>) -> Vec<usize> {
+pub(super) fn redundant(evidence: &Evidence, context: &Context<'_>) -> Vec<usize> {
     let changes = |made: &Made| made.worked() && context.known.writes(&made.tool);
     let repeats = |(place, made): &(usize, &Made)| {
         let earlier = &context.calls[..*place];
         let same = |other: &&Made| other.worked() && is_same(other, made);
-        let last = earlier.iter().rposition(|other| same(&other));
-        made.worked()
-            && last.is_some_and(|last| changes(made) || !earlier[last..].iter().any(&changes))
+        let Some(last) = earlier.iter().rposition(|other| same(&other)) else { return false };
+        let happened = evidence.events.iter().any(|before| (last + 1..=*place).contains(before));
+        let changed = happened || earlier[last..].iter().any(changes);
+        made.worked() && (changes(made) || !changed)
     };
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();

@@ -22,6 +22,9 @@ const NARROW: usize = 900;
 /// Height of a line of the legend.
 const LEGEND: usize = 22;
 
+/// Lines from which on they are drawn thin and without labels.
+const DENSE: usize = 60;
+
 /// Most calls that the description names.
 const DESCRIBED: usize = 100;
 
@@ -29,11 +32,12 @@ const DESCRIBED: usize = 100;
 pub(super) fn draw(scene: &Scene, placed: &Placed) -> String {
     let (legend, legend_height) = legend(scene, placed);
     let (width, height) = (placed.width.max(NARROW), placed.bottom + legend_height + MARGIN);
+    let dense = if placed.lines.len() > DENSE { " dense" } else { "" };
     let mut out = String::with_capacity(16 << 10);
     // Writing to a string cannot fail, here and below.
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wg\" width=\"{width}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wg{dense}\" width=\"{width}\" \
          height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
          aria-labelledby=\"wg-title wg-desc\">"
     );

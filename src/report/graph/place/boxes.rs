@@ -162,7 +162,7 @@ pub(super) fn many(scene: &Scene, places: &[usize], letters: usize) -> Boxed {
     }
     let mut by_count: Vec<(&str, usize)> = tools.into_iter().collect();
     by_count.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-    let mut all = vec![row("name", format!("{} more", counted(places.len() as u64, "call")))];
+    let mut all = vec![row("name", counted(places.len() as u64, "more call"))];
     if calls.clone().all(|call| call.weight() == 0) {
         all.push(row("part", "with nothing to be seen"));
     }
