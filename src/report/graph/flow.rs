@@ -6,6 +6,7 @@
 //! short number, a plain word) are no sign of anything and are left out.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use serde_json::Value;
 
@@ -156,7 +157,8 @@ fn each(value: &Value, path: &mut String, visit: &mut dyn FnMut(&str, Leaf<'_>))
         Value::String(text) => visit(path, Leaf::Text(text)),
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                path.push_str(&format!("[{index}]"));
+                // Writing to a string cannot fail.
+                let _ = write!(path, "[{index}]");
                 each(item, path, visit);
                 path.truncate(length);
             }
@@ -175,11 +177,17 @@ fn each(value: &Value, path: &mut String, visit: &mut dyn FnMut(&str, Leaf<'_>))
 }
 
 /// Returns the words of a text, as far as ids, addresses and figures go.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn words<'t>(text: &'t str) -> impl Iterator<Item = &'t str> {
     let ends = |c: char| {
         c.is_whitespace() || c.is_control() || "\"'`<>()[]{}|,;，。；、（）「」".contains(c)
     };
-    text.split(ends).map(|word| word.trim_matches(['.', ':', '!', '?'])).filter(|w| !w.is_empty())
+    // An address keeps its `=`; elsewhere it parts a name from a value.
+    let parts = |word: &'t str| {
+        let is_address = word.contains("://");
+        word.split(move |c| c == '=' && !is_address)
+    };
+    let trimmed = |word: &'t str| word.trim_matches(['.', ':', '!', '?']);
+    text.split(ends).flat_map(parts).map(trimmed).filter(|word| !word.is_empty())
 }
 
 /// Returns whether a value is peculiar enough that meeting it twice is no accident.
@@ -259,5 +267,8 @@ mod tests {
         for (value, want) in table {
             assert_eq!(is_telling(value), want, "{value}");
         }
+        let text = "BORN=1840-07-29, see https://x.example/?q=1 (page 2).";
+        let found: Vec<&str> = words(text).collect();
+        assert_eq!(found, ["BORN", "1840-07-29", "see", "https://x.example/?q=1", "page", "2"]);
     }
 }
