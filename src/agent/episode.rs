@@ -53,6 +53,8 @@ pub struct Episode {
     pub usage: Usage,
     /// Those of them that tools used.
     pub tool_usage: Usage,
+    /// Tokens of the model that played the user, which are nobody else's.
+    pub user_usage: Usage,
     /// Whether a limit struck here when the attempt was recorded.
     pub cut: bool,
     /// What is going on now, for the detail of a time-out.
@@ -60,6 +62,7 @@ pub struct Episode {
     split: Split,
     transcript: Transcript,
     answers: Option<Arc<dyn Answers>>,
+    user: Option<Arc<dyn Answers>>,
 }
 
 impl Episode {
@@ -82,8 +85,10 @@ impl Episode {
             calls: 0,
             usage: Usage::default(),
             tool_usage: Usage::default(),
+            user_usage: Usage::default(),
             cut: false,
             answers: None,
+            user: None,
             doing: "starting".to_owned(),
             split: Split::new(working.elapsed()),
             working,
@@ -95,6 +100,13 @@ impl Episode {
     #[must_use]
     pub fn answered_by(self, answers: Option<Arc<dyn Answers>>) -> Self {
         Self { answers, ..self }
+    }
+
+    /// Has what `user` asks a model on behalf of the person who gave the task kept, and
+    /// counted apart.
+    #[must_use]
+    pub fn asked_of(self, user: Option<Arc<dyn Answers>>) -> Self {
+        Self { user, ..self }
     }
 
     /// Returns the transcript.
@@ -161,6 +173,9 @@ impl Episode {
             let used = self.usage.total();
             answers.allow(self.limits.tokens.map(|limit| limit.saturating_sub(used)));
         }
+        if let Some(user) = &self.user {
+            user.allow(None);
+        }
         // Each call holds a share of its own, so time stands while all of them wait.
         let replies = self.working.pause(self.toolbox.round(calls)).await;
         self.turn(Part::Own);
@@ -178,6 +193,7 @@ impl Episode {
             Vital::Sandbox => Lost::Sandbox,
             Vital::Browser => Lost::Browser,
             Vital::Model => Lost::Model,
+            Vital::User => Lost::User,
             Vital::Time => {
                 self.cut = true;
                 Lost::Model
@@ -188,20 +204,32 @@ impl Episode {
 
     /// Keeps what tools asked models: on behalf of one call, else all that is not kept yet.
     pub fn keep_asked(&mut self, call: Option<&str>) -> Result<(), StoreError> {
-        let all = self.answers.as_ref().map(|answers| answers.take(call)).unwrap_or_default();
-        for asked in all {
-            if let Ok(exchange) = &asked.ended {
-                self.usage.add(exchange.usage);
-                self.tool_usage.add(exchange.usage);
-            }
-            for picture in &asked.pictures {
-                self.transcript.blobs().put(picture)?;
-            }
-            if let Some(record) = self.asked(asked)? {
-                self.transcript.append(&Record::Model(record))?;
-            }
+        let of = |answers: &Option<Arc<dyn Answers>>| -> Vec<Asked> {
+            answers.as_ref().map(|answers| answers.take(call)).unwrap_or_default()
+        };
+        let (tools, user) = (of(&self.answers), of(&self.user));
+        for asked in tools {
+            let usage = self.keep(asked)?;
+            self.usage.add(usage);
+            self.tool_usage.add(usage);
+        }
+        for asked in user {
+            let usage = self.keep(asked)?;
+            self.user_usage.add(usage);
         }
         Ok(())
+    }
+
+    /// Keeps one exchange and returns its tokens.
+    fn keep(&mut self, asked: Asked) -> Result<Usage, StoreError> {
+        let usage = asked.ended.as_ref().map(|exchange| exchange.usage).unwrap_or_default();
+        for picture in &asked.pictures {
+            self.transcript.blobs().put(picture)?;
+        }
+        if let Some(record) = self.asked(asked)? {
+            self.transcript.append(&Record::Model(record))?;
+        }
+        Ok(usage)
     }
 
     /// Returns the record of an exchange; none where nothing was sent.

@@ -5,6 +5,7 @@
 //! references or judges, and has no clock of its own: the runner stops it when its
 //! working time is up.
 
+mod accompanied;
 mod answers;
 mod asking;
 mod episode;
@@ -13,6 +14,7 @@ mod pictures;
 mod random;
 mod react;
 mod reference;
+mod refuse;
 mod silent;
 mod split;
 mod written;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
+pub use accompanied::Accompanied;
 pub use answers::{Answers, Asked};
 pub use asking::Asking;
 pub use episode::{Episode, Request, event_of};
@@ -28,6 +31,7 @@ pub use guess::Guess;
 pub use random::Random;
 pub use react::{React, announced};
 pub use reference::Reference;
+pub use refuse::Refuse;
 pub use silent::Silent;
 pub use split::{Part, Spent};
 
@@ -81,6 +85,12 @@ pub trait Agent: Send + Sync {
 
     /// Returns who answers the questions of this attempt's tools; none where nobody does.
     fn answers(&self) -> Option<Arc<dyn Answers>> {
+        None
+    }
+
+    /// Returns the model that plays the person who gave the task in this attempt; none where
+    /// the task's script does.
+    fn user(&self) -> Option<Arc<dyn Answers>> {
         None
     }
 

@@ -46,7 +46,7 @@ impl CassetteArgs {
         };
         let mut agent = "";
         for condition in conditions {
-            if condition.model.is_some() {
+            if condition.models().next().is_some() {
                 return Ok(());
             }
             agent = &condition.agent;

@@ -19,6 +19,7 @@ mod progress;
 mod speech_model;
 mod start;
 mod tool_model;
+mod user_model;
 
 mod ablate;
 mod agreement;

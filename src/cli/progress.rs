@@ -1,6 +1,6 @@
 //! Progress of a run, on standard error: a bar on a terminal, plain lines elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,17 +11,22 @@ use super::judging::Decided;
 use super::say;
 use crate::record::{Outcome, Usage};
 use crate::runner::Event;
-use crate::store::{JudgeConfig, RunConfig, Store};
+use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, Store};
 
 /// How often a plain line is written at most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// Names the model that answers tools, where it is not the agent's own.
-fn asked_by_tools(config: &RunConfig) -> String {
-    let models = config.conditions.values().filter_map(|one| one.tool_model.as_ref());
-    let names: std::collections::BTreeSet<&str> = models.map(|model| model.name.as_str()).collect();
-    let names = names.into_iter().collect::<Vec<_>>().join(", ");
-    if names.is_empty() { names } else { format!(" · tools ask {names}") }
+/// Names the models beside the agent's own: the one that answers tools, and the one that
+/// plays the user.
+fn asked_beside(config: &RunConfig) -> String {
+    let named = |what: &str, model: fn(&Condition) -> Option<&ModelConfig>| {
+        let models = config.conditions.values().filter_map(model);
+        let names: BTreeSet<&str> = models.map(|model| model.name.as_str()).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        if names.is_empty() { names } else { format!("{what}{names}") }
+    };
+    let tools = named(" · tools ask ", |one| one.tool_model.as_ref());
+    tools + &named(" · user played by ", |one| one.user_model.as_ref())
 }
 
 /// Shows what happens.
@@ -77,7 +82,7 @@ impl Progress {
             config.suite.name,
             config.suite.version,
             conditions.join(", "),
-            asked_by_tools(config),
+            asked_beside(config),
             config.plan.k,
             config.plan.seed,
             super::judging::label(

@@ -258,6 +258,10 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         Some((name.clone(), condition.tool_model.as_ref()?.name.clone()))
     };
     let tool_models = config.conditions.iter().filter_map(of_tools).collect();
+    let of_users = |(name, condition): (&String, &crate::store::Condition)| {
+        Some((name.clone(), condition.user_model.as_ref()?.name.clone()))
+    };
+    let user_models = config.conditions.iter().filter_map(of_users).collect();
     let names: Vec<&str> = models.values().map(String::as_str).collect();
     RunLabel {
         run: store.root().to_string(),
@@ -271,6 +275,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         model: (!names.is_empty()).then(|| names.join(", ")),
         models,
         tool_models,
+        user_models,
         judge: config.judge.name.clone(),
         other_judge: false,
         k: config.plan.k,
@@ -348,6 +353,7 @@ fn attempt(stored: &Stored) -> AttemptView {
         calls: end.map_or(0, |end| end.calls),
         usage: end.map(|end| end.usage).unwrap_or_default(),
         tool_usage: end.map(|end| end.tool_usage).unwrap_or_default(),
+        user_usage: end.map(|end| end.user_usage).unwrap_or_default(),
         working_ms: end.map_or(0, |end| end.t.took_ms),
         model_ms: end.map_or(0, |end| end.t.model_ms),
         tools_ms: end.map_or(0, |end| end.t.tools_ms),

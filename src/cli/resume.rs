@@ -11,6 +11,7 @@ use super::judging::{self, MovedArgs};
 use super::network::MovedWebArgs;
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
+use super::user_model::UserMovedArgs;
 use super::{Code, Failure};
 use crate::store::{ModelConfig, Store};
 
@@ -51,6 +52,9 @@ pub(super) struct ResumeArgs {
     tools: ToolMovedArgs,
 
     #[command(flatten)]
+    user: UserMovedArgs,
+
+    #[command(flatten)]
     judge: MovedArgs,
 
     #[command(flatten)]
@@ -73,6 +77,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         args.move_model(model);
     }
     config.conditions.values_mut().try_for_each(|one| args.tools.apply(one))?;
+    config.conditions.values_mut().try_for_each(|one| args.user.apply(one))?;
     args.judge.apply(&mut config.judge)?;
     let web = args.web.plan(&mut config.web, &args.run)?;
     let lock = store.lock()?;

@@ -17,6 +17,7 @@ use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
+use super::user_model::UserModelArgs;
 use super::{Code, Failure, environment};
 use crate::judge::stages;
 use crate::record::FORMAT;
@@ -45,8 +46,8 @@ pub(super) struct RunArgs {
 
     /// Agent that acts: `react` with a model in a loop, `reference` replays each task's
     /// solution, `wrong:NAME` the wrong solution of that name, `silent` answers with nothing,
-    /// `random` calls at random, `guess` searches without a model [default: react with
-    /// --model, else reference]
+    /// `refuse` declines, `random` calls at random, `guess` searches without a model [default:
+    /// react with --model, else reference]
     #[arg(long, value_name = "NAME", value_parser = agent_named)]
     agent: Option<AgentArg>,
 
@@ -92,6 +93,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     tools: ToolModelArgs,
+
+    #[command(flatten)]
+    user: UserModelArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -157,6 +161,8 @@ enum AgentName {
     Reference,
     /// Answer at once with nothing
     Silent,
+    /// Decline politely whatever is asked
+    Refuse,
     /// Call at random, answer with something seen
     Random,
     /// Search and read without a model, answer with what was seen most
@@ -312,13 +318,14 @@ pub(super) fn begin(
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
     let web = args.web.plan(&opened.suite)?;
-    let agent = args.tools.apply(agent(args)?)?;
+    let mut agent = args.tools.apply(agent(args)?)?;
+    agent.1.user_model = args.user.model(agent.1.model.as_ref())?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
-        if agent.1.model.is_some() {
+        if agent.1.models().next().is_some() {
             cassette.refuse_unknown(&agent.0)?;
         }
     }
@@ -405,6 +412,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
         AgentArg::Built(AgentName::React) => "react".to_owned(),
         AgentArg::Built(AgentName::Reference) => "reference".to_owned(),
         AgentArg::Built(AgentName::Silent) => "silent".to_owned(),
+        AgentArg::Built(AgentName::Refuse) => "refuse".to_owned(),
         AgentArg::Built(AgentName::Random) => "random".to_owned(),
         AgentArg::Built(AgentName::Guess) => "guess".to_owned(),
         AgentArg::Wrong(solution) => format!("{WRONG}{solution}"),

@@ -1,15 +1,16 @@
 //! `wildgym show`: the trials of a run, or the transcript of one.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
 use super::{Code, Failure, data, report};
+use crate::judge::{Examiner, Findings};
 use crate::metrics::State;
-use crate::record::{AnnotationRecord, Record, TrialId};
-use crate::report::{RunView, TranscriptOptions, TrialView};
-use crate::store::Store;
+use crate::record::{AnnotationRecord, Outcome, Record, TrialId};
+use crate::report::{GraphOptions, RunView, TranscriptOptions, TrialView};
+use crate::store::{Store, StoreError};
 use crate::verdict::VerdictRecord;
 
 /// List the trials of a run, or print the transcript of one
@@ -40,6 +41,11 @@ pub(super) struct ShowArgs {
     /// Print the stored records with verdicts, votes and annotations, or the list of trials, as JSON
     #[arg(long)]
     json: bool,
+
+    /// Draw the trial as a graph of its calls into FILE instead, as SVG; `-` for standard
+    /// output. A file that is there is replaced
+    #[arg(long, value_name = "FILE", requires = "trial", conflicts_with_all = ["json", "full"])]
+    graph: Option<Utf8PathBuf>,
 
     /// Judge whose verdicts are shown, by the name of its file in `verdicts/`
     /// [default: in a list the run's, for one trial every judge]
@@ -158,6 +164,9 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
     let attempt = attempt(store, &trial.id, args.attempt)?;
     let records = store.records(&trial.id, attempt)?;
     let verdicts = verdicts(args, store, (&trial.id, attempt))?;
+    if let Some(path) = &args.graph {
+        return draw(path, store, (&trial.id, attempt), (&records, verdicts));
+    }
     let annotations = store.annotations_of(&trial.id, attempt)?;
     if args.json {
         print_json(&records, &verdicts, &annotations);
@@ -174,6 +183,53 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
     let blobs = store.blobs();
     data(&crate::report::transcript(&records, &|digest| blobs.get(digest).ok(), &options));
     Ok(())
+}
+
+/// Draws an attempt into a file, or to standard output.
+fn draw(
+    path: &Utf8Path,
+    store: &Store,
+    (trial, attempt): (&TrialId, u32),
+    (records, verdicts): (&[Record], Vec<(String, VerdictRecord)>),
+) -> Result<(), Failure> {
+    let findings = findings(store, (trial, attempt), records).unwrap_or_else(|error| {
+        super::say(&format!("calls are not held against what is expected: {error}"));
+        None
+    });
+    let title = match attempt {
+        1 => trial.to_string(),
+        attempt => format!("{trial}, attempt {attempt}"),
+    };
+    let options = GraphOptions { title, verdict: verdicts.into_iter().next(), findings };
+    let blobs = store.blobs();
+    let picture = crate::report::graph(records, &|digest| blobs.get(digest).ok(), &options);
+    if path == "-" {
+        data(picture.trim_end());
+        return Ok(());
+    }
+    std::fs::write(path, picture)
+        .map_err(|error| Failure::usage(format!("cannot write `{path}`: {error}")))?;
+    super::say(&format!("drawn into {path}"));
+    Ok(())
+}
+
+/// Returns what was found of each call; none where the task expects no calls, or the attempt
+/// did not end in a way that is judged.
+fn findings(
+    store: &Store,
+    (trial, attempt): (&TrialId, u32),
+    records: &[Record],
+) -> Result<Option<Findings>, StoreError> {
+    let Some(Record::Outcome(end)) = records.last() else { return Ok(None) };
+    if end.outcome.is_lost() || matches!(end.outcome, Outcome::Skipped(_)) {
+        return Ok(None);
+    }
+    let blobs = store.blobs();
+    let mut tasks = store.config()?.tasks(&blobs)?;
+    tasks.retain(|id, _| *id == trial.task);
+    let examiners = Examiner::of_run(&tasks, &blobs)?;
+    let Some(examiner) = examiners.get(&trial.task) else { return Ok(None) };
+    Ok(Some(examiner.examine(store, trial, attempt, end)?.findings))
 }
 
 /// Prints the records as they are stored, then in the same form, with `record` for the kind,

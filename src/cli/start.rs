@@ -13,7 +13,9 @@ use wildgym_tasks::scenario_file::{Replayed, solution};
 use super::progress::Progress;
 use super::run::WRONG;
 use super::{Code, Failure, cassette, environment, network, report, say};
-use crate::agent::{Agent, Asking, Guess, Random, React, Reference, Silent};
+use crate::agent::{
+    Accompanied, Agent, Answers, Asking, Guess, Random, React, Reference, Refuse, Silent,
+};
 use crate::judge::Judge;
 use crate::model::{Cassette, Endpoint, Model, Secret, Settings};
 use crate::record::TrialId;
@@ -63,6 +65,11 @@ pub(super) fn check_model(
         failure.hint(
             "start the endpoint of the speech model, or name another with `--speech-base-url`",
         )
+    })?;
+    let user = condition.user_model.as_ref();
+    user.map_or(Ok(()), |config| check_endpoint(config, cassette)).map_err(|failure| {
+        failure
+            .hint("start the endpoint of the user's model, or name another with `--user-base-url`")
     })?;
     let tools = condition.tool_model.as_ref();
     tools.map_or(Ok(()), |config| check_endpoint(config, cassette)).map_err(|failure| {
@@ -283,6 +290,19 @@ struct Made {
     model: Option<(Model, Model)>,
     /// The one that writes down what is said.
     speech: Option<Model>,
+    /// The one that plays the person who gave the task.
+    user: Option<Model>,
+}
+
+/// Returns the agent, and beside it the model that plays the user, where one does.
+fn accompanied(
+    agent: Arc<dyn Agent>,
+    user: Option<&Model>,
+    (trial, attempt): (&TrialId, u32),
+) -> Arc<dyn Agent> {
+    let Some(model) = user else { return agent };
+    let asking = Asking::new(Some(model.clone()), trial.to_string(), attempt, true);
+    Arc::new(Accompanied::new(agent, Arc::new(asking) as Arc<dyn Answers>))
 }
 
 /// Returns the agent that replays a wrong solution of a task; a silent one where it has none
@@ -311,41 +331,47 @@ fn agents(
         let model = condition.model.as_ref().map(open).transpose()?;
         let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
         let speech = condition.speech_model.as_ref().map(open).transpose()?;
+        let user = condition.user_model.as_ref().map(open).transpose()?;
         let condition = condition.clone();
-        made.insert(name.clone(), Made { condition, model: model.zip(tools), speech });
+        made.insert(name.clone(), Made { condition, model: model.zip(tools), speech, user });
     }
     let gym = Arc::clone(gym);
     Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
-        let Some(Made { condition, model, speech }) = made.get(&trial.condition) else {
-            return Arc::new(Silent);
-        };
-        match (condition.agent.as_str(), model) {
-            ("react", Some((model, tools))) => {
-                let name = trial.to_string();
-                let browser = gym.mode(&trial.task, condition.browser);
-                // An attempt at a task that the suite does not have is lost before it asks.
-                let offer = gym.offer(&trial.task, browser);
-                let offered = offer.map(|offer| Arc::clone(&offer.offered)).unwrap_or_default();
-                let model = model.scoped(&name, attempt, "agent");
-                let asking = Asking::new(Some(tools.clone()), name, attempt, condition.text_only)
-                    .hearing(condition.hears)
-                    .transcribed_by(speech.clone());
-                let react = React::new(model, offered).blind(condition.text_only);
-                Arc::new(react.answered_by(Arc::new(asking)))
-            }
-            ("random", _) => Arc::new(Random),
-            ("guess", _) => Arc::new(Guess),
-            ("reference", _) => match gym.task(&trial.task) {
-                Ok(task) => {
-                    let folder = task.folder.join("reference");
-                    Arc::new(Reference::new(task.solution.clone(), folder))
-                }
-                Err(_) => Arc::new(Silent),
-            },
-            (other, _) => match other.strip_prefix(WRONG) {
-                Some(name) => wrong(&gym, &trial.task, name),
-                None => Arc::new(Silent),
-            },
-        }
+        let Some(made) = made.get(&trial.condition) else { return Arc::new(Silent) };
+        accompanied(alone(&gym, made, trial, attempt), made.user.as_ref(), (trial, attempt))
     }))
+}
+
+/// Returns the agent of an attempt by itself.
+fn alone(gym: &Gym, made: &Made, trial: &TrialId, attempt: u32) -> Arc<dyn Agent> {
+    let Made { condition, model, speech, .. } = made;
+    match (condition.agent.as_str(), model) {
+        ("react", Some((model, tools))) => {
+            let name = trial.to_string();
+            let browser = gym.mode(&trial.task, condition.browser);
+            // An attempt at a task that the suite does not have is lost before it asks.
+            let offer = gym.offer(&trial.task, browser);
+            let offered = offer.map(|offer| Arc::clone(&offer.offered)).unwrap_or_default();
+            let model = model.scoped(&name, attempt, "agent");
+            let asking = Asking::new(Some(tools.clone()), name, attempt, condition.text_only)
+                .hearing(condition.hears)
+                .transcribed_by(speech.clone());
+            let react = React::new(model, offered).blind(condition.text_only);
+            Arc::new(react.answered_by(Arc::new(asking)))
+        }
+        ("refuse", _) => Arc::new(Refuse),
+        ("random", _) => Arc::new(Random),
+        ("guess", _) => Arc::new(Guess),
+        ("reference", _) => match gym.task(&trial.task) {
+            Ok(task) => {
+                let folder = task.folder.join("reference");
+                Arc::new(Reference::new(task.solution.clone(), folder))
+            }
+            Err(_) => Arc::new(Silent),
+        },
+        (other, _) => match other.strip_prefix(WRONG) {
+            Some(name) => wrong(gym, &trial.task, name),
+            None => Arc::new(Silent),
+        },
+    }
 }

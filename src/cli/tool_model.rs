@@ -212,7 +212,7 @@ impl ToolMovedArgs {
 }
 
 /// Moves a model to another endpoint or key, where one is named.
-fn move_to(
+pub(super) fn move_to(
     (url, key_env): (&Option<String>, &Option<String>),
     model: Option<&mut ModelConfig>,
     none: impl FnOnce() -> Failure,

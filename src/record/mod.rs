@@ -325,6 +325,9 @@ pub struct OutcomeRecord {
     /// Those of them that tools used.
     #[serde(default, skip_serializing_if = "Usage::is_nothing")]
     pub tool_usage: Usage,
+    /// Tokens of the model that played the user; they are not in `usage`.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub user_usage: Usage,
     /// Requests to the network that the recording did not have, where one was replayed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub web_misses: u64,
@@ -362,6 +365,7 @@ impl OutcomeRecord {
             calls: 0,
             usage: Usage::default(),
             tool_usage: Usage::default(),
+            user_usage: Usage::default(),
             web_misses: 0,
             clock: Timestamp::UNIX_EPOCH,
             files: Vec::new(),

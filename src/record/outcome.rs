@@ -44,6 +44,8 @@ pub enum Lost {
     Interrupted,
     /// The model's endpoint failed for good.
     Model,
+    /// The endpoint of the model that plays the user failed for good.
+    User,
     /// The sandbox failed.
     Sandbox,
     /// The browser died with a page of the attempt open.
@@ -68,8 +70,15 @@ impl Limit {
 }
 
 impl Lost {
-    const ALL: [Self; 6] =
-        [Self::Killed, Self::Interrupted, Self::Model, Self::Sandbox, Self::Browser, Self::Harness];
+    const ALL: [Self; 7] = [
+        Self::Killed,
+        Self::Interrupted,
+        Self::Model,
+        Self::User,
+        Self::Sandbox,
+        Self::Browser,
+        Self::Harness,
+    ];
 
     /// Returns the name after `lost:`.
     #[must_use]
@@ -78,6 +87,7 @@ impl Lost {
             Self::Killed => "killed",
             Self::Interrupted => "interrupted",
             Self::Model => "model",
+            Self::User => "user",
             Self::Sandbox => "sandbox",
             Self::Browser => "browser",
             Self::Harness => "harness",

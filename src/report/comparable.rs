@@ -69,6 +69,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("settings", settings(a, b)),
         ("tool-model", tool_model(a, b)),
         ("speech-model", speech_model(a, b)),
+        ("user-model", differ("model that plays the user", user_model(a), user_model(b))),
         ("browser", differ("how pages are offered", browser(a), browser(b))),
         ("tasks", only("tasks", &of_a.plan.tasks, &of_b.plan.tasks)),
         ("variants", only("variants", &variants(of_a), &variants(of_b))),
@@ -288,6 +289,11 @@ fn speech_model(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
         differ("sounds for the model of tools", sounds(a), sounds(b)),
     ]
     .concat()
+}
+
+/// Who plays the person who gave the task.
+fn user_model<'a>(side: &Pinned<'a>) -> &'a str {
+    side.condition.user_model.as_ref().map_or("none, a script", |model| &model.name)
 }
 
 fn browser<'a>(side: &Pinned<'a>) -> &'a str {

@@ -1,9 +1,10 @@
 //! How agents acted in worlds: what was decided about their calls, by tier, type and number
-//! of tools.
+//! of tools, or by what is asked for.
 //!
 //! Shares are of all calls of a group, not means of shares. The composite is a mean over
-//! trials. Trials of other tasks, and verdicts of versions that did not look at calls, are
-//! left out.
+//! trials. How long a way was is measured where it led to the goal: of trials whose actions
+//! were right (`pass` and `degraded`), for one that gave up early is not efficient. Trials of
+//! other tasks, and verdicts of versions that did not look at calls, are left out.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,12 @@ use serde_json::{Map, Value, json};
 use wildgym_tasks::scenario_file::Flaw;
 
 use super::figures::{counted, number};
+use super::groups::{Grouping, grouped};
 use super::layout::Page;
+use super::sanitize::one_line;
 use super::view::{RunView, TrialView};
 use crate::metrics::State;
-use crate::verdict::{Conduct, Parameters, Recovery, Share};
+use crate::verdict::{Parameters, Recovery, Share};
 
 /// The five failure modes that have names of their own.
 const MODES: [Flaw; 5] = [
@@ -33,9 +36,11 @@ struct Sum {
     degraded: u64,
     selection: Share,
     parameters: Parameters,
-    /// Calls of trials with a known shortest way, and the calls of those ways, each at most
-    /// as many as were made.
+    /// Calls of trials whose actions were right, and the calls of the shortest known ways,
+    /// each at most as many as were made.
     path: Share,
+    /// Calls of the same trials beyond the shortest known way.
+    extra: u64,
     steps: Share,
     violations: u64,
     redundant: u64,
@@ -47,16 +52,20 @@ struct Sum {
 }
 
 impl Sum {
-    fn of<'a>(trials: impl IntoIterator<Item = (&'a TrialView, &'a Conduct)>) -> Self {
+    fn of(trials: &[&TrialView]) -> Self {
         let mut sum = Self::default();
-        for (trial, conduct) in trials {
-            let passed = trial.state() == State::Pass;
+        let all = trials.iter().filter_map(|one| Some((one.state(), one.conduct.as_ref()?)));
+        for (state, conduct) in all {
+            let (passed, degraded) = (state == State::Pass, state == State::Degraded);
             sum.trials += 1;
             sum.passed += u64::from(passed);
-            sum.degraded += u64::from(trial.state() == State::Degraded);
+            sum.degraded += u64::from(degraded);
             sum.selection.add(conduct.selection);
             sum.parameters.add(conduct.parameters);
-            sum.path.add(shortest(conduct.optimum, conduct.calls));
+            if passed || degraded {
+                sum.path.add(shortest(conduct.optimum, conduct.calls));
+                sum.extra += u64::from(conduct.calls.saturating_sub(conduct.optimum));
+            }
             sum.steps.add(shortest(conduct.optimal_steps, conduct.steps));
             sum.violations += u64::from(conduct.violations);
             sum.redundant += u64::from(conduct.redundant);
@@ -95,6 +104,32 @@ impl Sum {
         ]
     }
 
+    /// Returns what else is told of all trials together: a name and its parts.
+    fn entries(&self) -> [(&'static str, Vec<String>); 5] {
+        let modes = MODES.iter().filter_map(|flaw| {
+            let count = self.flaws.get(flaw)?;
+            Some(format!("{} {}", flaw.name(), number(*count)))
+        });
+        let recovered = Recovery::ALL.iter().filter_map(|one| {
+            let count = self.recoveries.get(one)?;
+            Some(format!("{} {}", one.name(), number(*count)))
+        });
+        let extra = (self.path.of > 0)
+            .then(|| format!("{} beyond the shortest known way", counted(self.extra, "call")));
+        let undone = self.compensated;
+        let undone = (undone.of > 0).then(|| {
+            let of = counted(u64::from(undone.of), "trial");
+            format!("what had been done in {} of {of} with a step that failed", undone.right)
+        });
+        [
+            ("modes", modes.collect()),
+            ("recovery", recovered.collect()),
+            ("undone", undone.into_iter().collect()),
+            ("arguments", classes(self.parameters)),
+            ("extra", extra.into_iter().collect()),
+        ]
+    }
+
     fn json(&self) -> Value {
         let named = |all: &BTreeMap<Recovery, u64>| -> Map<String, Value> {
             all.iter().map(|(recovery, count)| (recovery.name().to_owned(), json!(count))).collect()
@@ -109,6 +144,7 @@ impl Sum {
             "parameter_accuracy": self.parameters.share().value(),
             "parameters": self.parameters,
             "path_efficiency": self.path.value(),
+            "extra_calls": self.extra,
             "step_efficiency": self.steps.value(),
             "dependency_violations": self.violations,
             "redundant_calls": self.redundant,
@@ -130,38 +166,15 @@ fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}", value * 100.0))
 }
 
-/// Trials with what is known of their calls, by the name of their group.
-type Groups<'a> = BTreeMap<String, Vec<(&'a TrialView, &'a Conduct)>>;
-
 /// Trials whose calls were looked at.
-fn known(view: &RunView) -> Vec<(&TrialView, &Conduct)> {
-    let of = |trial| -> Option<(&TrialView, &Conduct)> {
-        let trial: &TrialView = trial;
-        Some((trial, trial.conduct.as_ref().filter(|_| trial.state().is_judged())?))
-    };
-    view.trials.iter().filter_map(of).collect()
+fn known(view: &RunView) -> Vec<&TrialView> {
+    let is_known = |trial: &&TrialView| trial.conduct.is_some() && trial.state().is_judged();
+    view.trials.iter().filter(is_known).collect()
 }
 
-/// Groups trials by tier, type and number of tools; each grouping by its name.
-fn groups<'a>(known: &[(&'a TrialView, &'a Conduct)]) -> Vec<(&'static str, Groups<'a>)> {
-    let by = |key: &dyn Fn(&TrialView, &Conduct) -> Option<String>| {
-        let mut groups = Groups::new();
-        for (trial, conduct) in known {
-            if let Some(name) = key(trial, conduct) {
-                groups.entry(name).or_default().push((*trial, *conduct));
-            }
-        }
-        groups
-    };
-    vec![
-        ("tier", by(&|trial, _| trial.task.tier.map(|tier| tier.to_string()))),
-        ("type", by(&|trial, _| trial.task.kind.map(|kind| kind.name().to_owned()))),
-        ("tools", by(&|_, conduct| Some(format!("{:03}", conduct.tools)))),
-    ]
-}
-
-/// Returns the section on how agents acted; empty where no task says what is expected.
-pub(super) fn section(view: &RunView, page: Page) -> String {
+/// Returns the section on how agents acted, by tier, type and number of tools where nothing
+/// else is asked for; empty where no task says what is expected.
+pub(super) fn section(view: &RunView, by: &[Grouping], page: Page) -> String {
     let known = known(view);
     if known.is_empty() {
         return String::new();
@@ -180,30 +193,21 @@ pub(super) fn section(view: &RunView, page: Page) -> String {
     ];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows[0][0] = page.bold("calls");
-    for (name, groups) in groups(&known) {
-        for (group, trials) in &groups {
-            let group = group.trim_start_matches('0');
-            rows.push(Sum::of(trials.iter().copied()).row(&format!("{name} {group}")));
+    for by in if by.is_empty() { &Grouping::OF_CALLS[..] } else { by } {
+        for group in grouped(&known, *by) {
+            let name = format!("{} {}", by.name(), one_line(&group.name, 60));
+            rows.push(Sum::of(&group.trials).row(&name));
         }
     }
-    let all = Sum::of(known.iter().copied());
+    let all = Sum::of(&known);
     rows.push(all.row("overall"));
     let mut out = format!("\n{}\n", page.table(&rows).join("\n"));
     out.push_str(&page.note(
-        "path: calls of the shortest known way, of all calls made; composite: 0.4 success + 0.3 \
-         step efficiency + 0.2 kept dependencies + 0.1 robustness",
+        "selection: expected calls whose tool was called; path: calls of the shortest known way, \
+         of those made where the actions were right; composite: 0.4 success + 0.3 step efficiency \
+         + 0.2 kept dependencies + 0.1 robustness",
     ));
-    let modes: Vec<String> = MODES
-        .iter()
-        .filter_map(|flaw| Some(format!("{} {}", flaw.name(), all.flaws.get(flaw)?)))
-        .collect();
-    let recovered: Vec<String> = Recovery::ALL
-        .iter()
-        .filter_map(|one| Some(format!("{} {}", one.name(), all.recoveries.get(one)?)))
-        .collect();
-    for (name, parts) in
-        [("modes", modes), ("recovery", recovered), ("arguments", classes(all.parameters))]
-    {
+    for (name, parts) in all.entries() {
         if !parts.is_empty() {
             out.push_str(&page.entry(name, &parts));
         }
@@ -224,20 +228,19 @@ fn classes(parameters: Parameters) -> Vec<String> {
     all.map(|(count, what)| format!("{} {what}", counted(u64::from(count), "call"))).collect()
 }
 
-/// Returns the same for programs; `null` where no task says what is expected.
-pub(super) fn json(view: &RunView) -> Value {
+/// Returns the same for programs, by tier, type and number of tools and by what is asked for;
+/// `null` where no task says what is expected.
+pub(super) fn json(view: &RunView, by: &[Grouping]) -> Value {
     let known = known(view);
     if known.is_empty() {
         return Value::Null;
     }
     let mut all = Map::new();
-    all.insert("overall".to_owned(), Sum::of(known.iter().copied()).json());
-    for (name, groups) in groups(&known) {
-        let groups = groups.iter().map(|(group, trials)| {
-            let group = group.trim_start_matches('0').to_owned();
-            (group, Sum::of(trials.iter().copied()).json())
-        });
-        all.insert(format!("by_{name}"), Value::Object(groups.collect()));
+    all.insert("overall".to_owned(), Sum::of(&known).json());
+    for by in Grouping::OF_CALLS.iter().chain(by) {
+        let groups = grouped(&known, *by).into_iter();
+        let groups = groups.map(|group| (group.name, Sum::of(&group.trials).json()));
+        all.insert(format!("by_{}", by.name()), Value::Object(groups.collect()));
     }
     Value::Object(all)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use wildgym_tasks::scenario_file::ScenarioType;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
 use super::view::{RunView, TrialView};
@@ -24,11 +25,17 @@ pub enum Grouping {
     Variant,
     /// The condition.
     Condition,
+    /// The tier, of tasks that have one.
+    Tier,
+    /// What of acting with tools is tried, of tasks that say so.
+    Type,
+    /// The number of tools that were offered, of trials whose calls were looked at.
+    Tools,
 }
 
 impl Grouping {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Scenario,
         Self::Condition,
         Self::Variant,
@@ -36,7 +43,13 @@ impl Grouping {
         Self::Domain,
         Self::Language,
         Self::Factor,
+        Self::Tier,
+        Self::Type,
+        Self::Tools,
     ];
+
+    /// Those by which the figures on calls are told where nothing else is asked for.
+    pub(super) const OF_CALLS: [Self; 3] = [Self::Tier, Self::Type, Self::Tools];
 
     /// Returns the name used on the command line.
     #[must_use]
@@ -49,6 +62,9 @@ impl Grouping {
             Self::Factor => "factor",
             Self::Variant => "variant",
             Self::Condition => "condition",
+            Self::Tier => "tier",
+            Self::Type => "type",
+            Self::Tools => "tools",
         }
     }
 
@@ -67,6 +83,12 @@ impl Grouping {
             Self::Factor => task.factors.iter().copied().map(Key::Factor).collect(),
             Self::Variant => vec![Key::Variant(trial.id.variant.clone())],
             Self::Condition => text(&trial.id.condition),
+            Self::Tier => task.tier.map(|tier| Key::Number(tier.into())).into_iter().collect(),
+            Self::Type => task.kind.map(Key::Type).into_iter().collect(),
+            Self::Tools => {
+                let tools = trial.conduct.as_ref().map(|conduct| conduct.tools);
+                tools.map(Key::Number).into_iter().collect()
+            }
         }
     }
 }
@@ -77,6 +99,8 @@ enum Key {
     Scenario(Scenario),
     Factor(Factor),
     Variant(Variant),
+    Type(ScenarioType),
+    Number(u32),
     Text(String),
 }
 
@@ -86,6 +110,8 @@ impl Key {
             Self::Scenario(scenario) => scenario.to_string(),
             Self::Factor(factor) => factor.to_string(),
             Self::Variant(variant) => variant.to_string(),
+            Self::Type(kind) => kind.name().to_owned(),
+            Self::Number(number) => number.to_string(),
             Self::Text(text) => text.clone(),
         }
     }
@@ -121,7 +147,10 @@ impl RunView {
             | Grouping::Domain
             | Grouping::Language
             | Grouping::Variant
-            | Grouping::Condition => self.trials.iter().collect(),
+            | Grouping::Condition
+            | Grouping::Tier
+            | Grouping::Type
+            | Grouping::Tools => self.trials.iter().collect(),
         };
         grouped(&trials, by)
     }

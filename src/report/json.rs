@@ -55,7 +55,7 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
         "usage": usage::json(view, prices),
         "points": usage::points(view, prices),
     });
-    let calls = conduct::json(view);
+    let calls = conduct::json(view, &options.by);
     if !calls.is_null() {
         report["conduct"] = calls;
     }
@@ -64,6 +64,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     }
     if !label.tool_models.is_empty() {
         report["label"]["tool_models"] = json!(label.tool_models);
+    }
+    if !label.user_models.is_empty() {
+        report["label"]["user_models"] = json!(label.user_models);
     }
     if !label.web_notes.is_empty() {
         report["label"]["web_notes"] = json!(label.web_notes);
@@ -89,9 +92,13 @@ fn scores(view: &RunView, options: &ReportOptions) -> Value {
         let groups = view.grouped(by);
         let always = match by {
             Grouping::Scenario | Grouping::Variant | Grouping::Factor => true,
-            Grouping::Condition | Grouping::Subset | Grouping::Domain | Grouping::Language => {
-                options.by.contains(&by)
-            }
+            Grouping::Condition
+            | Grouping::Subset
+            | Grouping::Domain
+            | Grouping::Language
+            | Grouping::Tier
+            | Grouping::Type
+            | Grouping::Tools => options.by.contains(&by),
         };
         if always || groups.len() > 1 {
             let scores =

@@ -13,6 +13,7 @@ mod conduct;
 mod errors;
 mod figures;
 mod gate;
+mod graph;
 mod groups;
 mod json;
 mod layout;
@@ -36,6 +37,7 @@ pub use gate::{
     Compared, GateView, Gated, gate_json, junit as gate_junit, markdown as gate_markdown,
     terminal as gate_terminal,
 };
+pub use graph::{GraphOptions, graph};
 pub use groups::Grouping;
 pub use json::json;
 pub use listing::listing;

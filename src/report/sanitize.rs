@@ -37,6 +37,29 @@ fn is_mark(letter: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Writes a text as the value of an XML attribute: on one line, see [`xml`].
+pub(super) fn attribute(text: &str) -> String {
+    xml(text).replace(['\n', '\r', '\t'], " ")
+}
+
+/// Writes a text for XML; characters that XML 1.0 has no place for (section 2.2) become
+/// `U+FFFD`.
+pub(super) fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\r' | '\t' => out.push(letter),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
 /// Returns the text on one line, at most `most` characters of it.
 pub(super) fn one_line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();

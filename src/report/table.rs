@@ -57,7 +57,10 @@ impl<'a> Sheet<'a> {
                     | Grouping::Language
                     | Grouping::Factor
                     | Grouping::Variant
-                    | Grouping::Condition => {
+                    | Grouping::Condition
+                    | Grouping::Tier
+                    | Grouping::Type
+                    | Grouping::Tools => {
                         format!("{} {}", by.name(), one_line(&group.name, 120))
                     }
                 };

@@ -3,6 +3,7 @@
 //! It makes sense without colour, fits the given width, and never shows a rate where
 //! there is too little to estimate one: below ten tasks it shows counts.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr;
@@ -36,7 +37,7 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
     out.push_str(&usage(view, options.prices.as_ref(), page));
     out.push_str(&ablation::section(view, page));
     out.push_str(&stages(view, page));
-    out.push_str(&conduct::section(view, page));
+    out.push_str(&conduct::section(view, &options.by, page));
     out.push_str(&not_passed(view, page));
     out.push_str(&next_steps(view, page));
     out
@@ -46,10 +47,11 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
 fn heading(view: &RunView, page: Page) -> String {
     let label = &view.label;
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
-    let tools: std::collections::BTreeSet<&str> =
-        label.tool_models.values().map(String::as_str).collect();
-    let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
-    let tools = if tools.is_empty() { tools } else { format!(" · tools ask {tools}") };
+    let others = format!(
+        "{}{}",
+        others(" · tools ask ", &label.tool_models),
+        others(" · user played by ", &label.user_models)
+    );
     let replayed = if label.cassette.is_some() { " · models replayed" } else { "" };
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
@@ -57,7 +59,7 @@ fn heading(view: &RunView, page: Page) -> String {
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
     let agent =
-        format!("agent {}{model}{tools} · judge {}{replayed}", label.agent, view.judge_line());
+        format!("agent {}{model}{others} · judge {}{replayed}", label.agent, view.judge_line());
     let agent = one_line(&agent, 200);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",
@@ -68,6 +70,13 @@ fn heading(view: &RunView, page: Page) -> String {
         if label.variants.len() > 1 { " and variant" } else { "" },
         visible(&label.run),
     )
+}
+
+/// Names the models of all conditions, after what they do; nothing where there are none.
+fn others(what: &str, models: &BTreeMap<String, String>) -> String {
+    let names: BTreeSet<&str> = models.values().map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    if names.is_empty() { String::new() } else { format!("{what}{}", names.join(", ")) }
 }
 
 /// Names the variants, or those first ones of many for which there is room.

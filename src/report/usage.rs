@@ -4,7 +4,7 @@
 //! paid for; means are per trial that was attempted. Costs stand only where there are
 //! prices for all of it: what is unknown is named, and never counts as nothing.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
@@ -29,6 +29,9 @@ struct Taken {
     replaced: u64,
     agent: Bill,
     judge: Bill,
+    /// Tokens of models that played the user.
+    user_usage: Usage,
+    user: Bill,
 }
 
 impl Taken {
@@ -43,6 +46,12 @@ impl Taken {
             taken.passed += u64::from(trial.state() == State::Pass);
             for attempt in &trial.attempts {
                 taken.work.add(&attempt.work());
+                taken.user_usage.add(attempt.user_usage);
+                if let (Some(prices), Some(model)) =
+                    (prices, view.label.user_models.get(&trial.id.condition))
+                {
+                    taken.user.charge(prices, model, attempt.user_usage, false, 1);
+                }
             }
             taken.judging.add(&trial.judging);
             taken.replaced += trial.judging.verdicts.saturating_sub(1);
@@ -60,7 +69,13 @@ impl Taken {
 
     /// Returns all that was spent; none where a part of it is unknown.
     fn whole(&self) -> Option<f64> {
-        Some(self.agent.amount()? + self.judge.amount()?)
+        Some(self.agent.amount()? + self.judge.amount()? + self.user.amount()?)
+    }
+
+    /// Names the models without a price.
+    fn unpriced(&self) -> BTreeSet<&String> {
+        let bills = [&self.agent, &self.judge, &self.user];
+        bills.into_iter().flat_map(|bill| bill.unpriced.keys()).collect()
     }
 
     /// Returns the cost of the agent for each passed trial; none without any.
@@ -135,8 +150,11 @@ pub(super) fn usage(view: &RunView, prices: Option<&Prices>, page: Page) -> Stri
         }
         out.push_str(&page.entry("judge", &parts));
     }
+    if !view.label.user_models.is_empty() {
+        out.push_str(&page.entry("user", &tokens(taken.user_usage)));
+    }
     if let Some(prices) = prices
-        && (calls > 0 || !view.label.models.is_empty())
+        && (calls > 0 || !(view.label.models.is_empty() && view.label.user_models.is_empty()))
     {
         out.push_str(&page.entry("cost", &cost(&taken, &prices.currency, calls > 0)));
     }
@@ -201,9 +219,10 @@ fn cost(taken: &Taken, currency: &str, judged: bool) -> Vec<String> {
         let amount = taken.judge.amount().map_or("unknown".to_owned(), money);
         parts.push(format!("judge {amount}"));
     }
-    let unpriced: BTreeMap<&String, u64> =
-        taken.agent.unpriced.iter().chain(&taken.judge.unpriced).map(|(m, n)| (m, *n)).collect();
-    for model in unpriced.keys() {
+    if taken.user_usage.total() > 0 {
+        parts.push(format!("user {}", taken.user.amount().map_or("unknown".to_owned(), money)));
+    }
+    for model in taken.unpriced() {
         parts.push(format!("no price for `{}`", one_line(model, 80)));
     }
     if taken.agent.uncounted + taken.judge.uncounted > 0 {
@@ -368,13 +387,18 @@ fn sums(taken: &Taken, prices: Option<&Prices>) -> Map<String, Value> {
             "all": taken.whole(),
             "per_trial": taken.per_trial(),
             "per_passed_trial": taken.per_pass(),
-            "unknown_models": taken.agent.unpriced.keys().chain(taken.judge.unpriced.keys())
-                .collect::<std::collections::BTreeSet<_>>(),
+            "unknown_models": taken.unpriced(),
             "without_tokens": taken.agent.uncounted + taken.judge.uncounted,
             "unfinished_attempts": taken.agent.unfinished,
         })),
     });
-    if let Value::Object(sums) = value { sums } else { Map::new() }
+    let mut sums = if let Value::Object(sums) = value { sums } else { Map::new() };
+    if taken.user_usage.total() > 0 {
+        let cost = prices.map(|_| taken.user.amount());
+        let user = json!({ "tokens": taken.user_usage, "cost": cost });
+        sums.insert("user".to_owned(), user);
+    }
+    sums
 }
 
 /// Returns `points` of the JSON: every trial with an attempt that is over, by what the

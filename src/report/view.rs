@@ -41,6 +41,8 @@ pub struct RunLabel {
     pub models: BTreeMap<String, String>,
     /// Name of the model that answers tools by condition, where it is not the agent's.
     pub tool_models: BTreeMap<String, String>,
+    /// Name of the model that plays the user by condition, where one does.
+    pub user_models: BTreeMap<String, String>,
     /// Name of the judge; `exact` is the one without a model.
     pub judge: String,
     /// Whether that is another judge than the one that the run was started with, which is
@@ -138,6 +140,8 @@ pub struct AttemptView {
     pub usage: Usage,
     /// Those of them that tools used.
     pub tool_usage: Usage,
+    /// Tokens of the model that played the user, which are not among them.
+    pub user_usage: Usage,
     /// Working time in milliseconds.
     pub working_ms: u64,
     /// The part of it that went into waiting for the model.

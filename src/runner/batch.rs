@@ -180,7 +180,8 @@ impl Shared {
             let end = self.attempt(&trial, attempt, stop.clone()).await?;
             let lost = end.outcome.is_lost();
             let recorded = || (self.agents)(&trial, attempt.saturating_add(1)).is_recorded();
-            let endpoint = end.outcome == Outcome::Lost(Lost::Model) && !recorded();
+            let endpoint = matches!(end.outcome, Outcome::Lost(Lost::Model | Lost::User));
+            let endpoint = endpoint && !recorded();
             if endpoint {
                 self.broken.fetch_add(1, Ordering::Relaxed);
             } else if !self.gave_up() {

@@ -14,6 +14,7 @@ use wildgym_sandbox::world::WorldError;
 use wildgym_sandbox::{Clock, Engines, Host, Sandbox};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
+use wildgym_toolbox::tools::ask_user::Person;
 use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 
 use crate::agent::Request;
@@ -175,13 +176,14 @@ impl Gym {
     }
 
     /// Makes the sandbox of a trial, with its attachments in place. `mode` is how
-    /// pages are offered, and `ask` answers the questions of tools.
+    /// pages are offered; `ask` answers the questions of tools, and `person` plays the one who
+    /// gave the task, where a model does.
     pub fn build(
         &self,
         trial: &TrialId,
         config: &RunConfig,
         mode: BrowserMode,
-        ask: Option<Arc<dyn Ask>>,
+        (ask, person): (Option<Arc<dyn Ask>>, Option<Arc<dyn Ask>>),
     ) -> Result<Built, BuildError> {
         let task = self.task(&trial.task)?;
         let given = task.given(&trial.variant).map_err(|error| BuildError::Variant {
@@ -215,7 +217,9 @@ impl Gym {
         if let Some(file) = script.filter(|file| !file.fault_injection.is_empty()) {
             interceptors.push(Arc::new(Faults::of(&file.fault_injection)));
         }
-        let user = script.and_then(|file| file.ask_user.clone()).map(Arc::new);
+        let user = script.and_then(|file| file.ask_user.clone()).map(|script| {
+            Arc::new(Person { request: given.instruction.clone(), script, played_by: person })
+        });
         let toolbox = Toolbox::new(
             sandbox,
             Arc::clone(&offer.catalog),

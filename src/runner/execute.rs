@@ -51,7 +51,9 @@ pub async fn execute(
     }
     let browser = config.conditions.get(&attempt.trial.condition).and_then(|one| one.browser);
     let mode = gym.mode(&attempt.trial.task, browser);
-    let built = match gym.build(&attempt.trial, config, mode, ask) {
+    let user = agent.user();
+    let person = user.clone().map(|user| user as Arc<dyn Ask>);
+    let built = match gym.build(&attempt.trial, config, mode, (ask, person)) {
         Ok(built) => built,
         Err(error) => {
             let outcome = Outcome::Lost(Lost::Sandbox);
@@ -62,7 +64,7 @@ pub async fn execute(
     let Built { request, toolbox, work } = built;
     let limits = limits(gym, config, &attempt.trial);
     let episode = Episode::new(request, toolbox, limits, work.work(), transcript);
-    let mut episode = episode.answered_by(answers);
+    let mut episode = episode.answered_by(answers).asked_of(user);
     let time = limits.seconds.map(std::time::Duration::from_secs);
     let ended = tokio::select! {
         biased;
@@ -155,7 +157,7 @@ fn close(
             None
         }
     };
-    let tool_usage = episode.tool_usage;
+    let (tool_usage, user_usage) = (episode.tool_usage, episode.user_usage);
     let (rounds, calls, usage) = (episode.rounds, episode.calls, episode.usage);
     let spent = episode.spent(took);
     let ms = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -171,6 +173,7 @@ fn close(
         calls,
         usage,
         tool_usage,
+        user_usage,
         web_misses: toolbox.sandbox().web.as_ref().map_or(0, Web::misses),
         clock: toolbox.sandbox().clock.now(),
         files,

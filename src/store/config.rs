@@ -200,6 +200,9 @@ pub struct Condition {
     /// or nobody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speech_model: Option<ModelConfig>,
+    /// The model that plays the person who gave the task; none where each task's script does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_model: Option<ModelConfig>,
     /// Whether the model that answers tools is sent sounds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hears: bool,
@@ -219,6 +222,7 @@ impl Condition {
             tool_model: None,
             text_only: false,
             speech_model: None,
+            user_model: None,
             hears: false,
             browser: None,
         }
@@ -226,7 +230,8 @@ impl Condition {
 
     /// Returns the models that are asked.
     pub fn models(&self) -> impl Iterator<Item = &ModelConfig> {
-        self.model.iter().chain(&self.tool_model).chain(&self.speech_model)
+        let of_tools = self.tool_model.iter().chain(&self.speech_model);
+        self.model.iter().chain(of_tools).chain(&self.user_model)
     }
 }
 

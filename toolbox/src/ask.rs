@@ -102,6 +102,8 @@ pub enum Purpose {
     Finish,
     /// What pictures, sounds or their captions show.
     Media,
+    /// What the person who gave the task replies.
+    Reply,
 }
 
 impl Purpose {
@@ -114,6 +116,7 @@ impl Purpose {
             Self::Replan => "replan",
             Self::Finish => "finish",
             Self::Media => "media",
+            Self::Reply => "reply",
         }
     }
 }

@@ -68,6 +68,9 @@ pub enum ToolError {
     /// The endpoint of the model that answers tools failed for good.
     #[error("{0}")]
     ModelLost(String),
+    /// The endpoint of the model that plays the user failed for good.
+    #[error("{0}")]
+    UserLost(String),
     /// A replayed attempt was cut off by a limit here.
     #[error("{0}")]
     CutOff(String),
@@ -82,6 +85,8 @@ pub enum Vital {
     Browser,
     /// The model that answers tools.
     Model,
+    /// The model that plays the user.
+    User,
     /// Time, in a replay.
     Time,
 }
@@ -118,6 +123,7 @@ impl ToolError {
             Self::SandboxLost(_) => Some(Vital::Sandbox),
             Self::BrowserLost(_) => Some(Vital::Browser),
             Self::ModelLost(_) => Some(Vital::Model),
+            Self::UserLost(_) => Some(Vital::User),
             Self::CutOff(_) => Some(Vital::Time),
         }
     }
@@ -139,6 +145,7 @@ impl ToolError {
             Self::SandboxLost(_) => "sandbox-lost",
             Self::BrowserLost(_) => "browser-lost",
             Self::ModelLost(_) => "model-lost",
+            Self::UserLost(_) => "user-lost",
             Self::CutOff(_) => "cut-off",
         }
     }

@@ -20,7 +20,7 @@ use wildgym_sandbox::world::Happened;
 use wildgym_sandbox::{Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
 
-use crate::ask::{Answer, AskError, Question, Speech};
+use crate::ask::{Answer, Ask, AskError, Question, Speech};
 use crate::door::{Call, Ingress, Reply, SandboxLost, Toolbox};
 use crate::error::ToolError;
 use crate::footprint::Footprint;
@@ -172,6 +172,17 @@ impl CallContext {
         let Some(ask) = self.toolbox.ask() else { return Err(AskError::NoModel) };
         let mut working = self.clocks[0].work();
         self.waiting(ask.ask(&self.ingress, question, &mut working)).await
+    }
+
+    /// Asks the model that plays the person who gave the task. The time is that person's: it
+    /// counts against no limit.
+    pub async fn consult(
+        &self,
+        person: &Arc<dyn Ask>,
+        question: &Question<'_>,
+    ) -> Result<Answer, AskError> {
+        let mut working = Arc::new(WorkClock::default()).work();
+        self.waiting(person.ask(&self.ingress, question, &mut working)).await
     }
 
     /// Returns whether pictures are worth making for [`CallContext::ask`].

@@ -50,7 +50,7 @@ impl Script {
                 let why = "the steps of the reference solution need more rounds";
                 return Err(AskError::Refused(why.to_owned()));
             }
-            (Purpose::Act | Purpose::Media, _) => return Err(AskError::NoModel),
+            (Purpose::Act | Purpose::Media | Purpose::Reply, _) => return Err(AskError::NoModel),
         };
         Ok(Answer { text, seen: true })
     }

@@ -36,6 +36,8 @@ pub(super) struct Made {
     pub(super) error: Option<String>,
     /// Whether a fault of the task made it fail.
     pub(super) injected: bool,
+    /// Of a question, whether its reply told something; none where nobody noted it.
+    pub(super) told: Option<bool>,
 }
 
 impl Made {
@@ -56,8 +58,8 @@ pub(super) struct Evidence {
     pub(super) answer: Option<String>,
     /// Tools that were offered.
     pub(super) tools: usize,
-    /// Events that happened in the world.
-    pub(super) events: usize,
+    /// Events that happened in the world: of each, how many calls came before it.
+    pub(super) events: Vec<usize>,
 }
 
 impl Evidence {
@@ -80,7 +82,7 @@ impl Evidence {
                     let made = made(call, evidence.calls.len() + 1, end, known, blobs)?;
                     evidence.calls.push(made);
                 }
-                Record::Event(_) => evidence.events += 1,
+                Record::Event(_) => evidence.events.push(evidence.calls.len()),
                 Record::Model(_) | Record::Outcome(_) => {}
             }
         }
@@ -107,6 +109,8 @@ fn made(
     let whole = full.as_deref().unwrap_or(&text);
     let result = serde_json::from_str(whole).unwrap_or_else(|_| Value::from(whole));
     let injected = call.notes.iter().any(|note| note.get("injected").is_some());
+    let told =
+        call.notes.iter().find_map(|note| Some(!note.get("ask_user")?.get("rule")?.is_null()));
     Ok(Made {
         number,
         round: call.round,
@@ -117,6 +121,7 @@ fn made(
         text,
         error: call.error.clone(),
         injected,
+        told,
     })
 }
 

@@ -41,9 +41,9 @@ impl Context<'_> {
         // A call that serves another expected one says nothing about this one.
         let free = |made: &&Made| !self.assignment.of.contains(&Some(made.number - 1));
         let same = self.calls.iter().filter(|made| made.tool == expected.tool).filter(free);
-        let farthest = same.map(|made| self.stage(index, made)).max_by(|a, b| a.0.cmp(&b.0));
-        match farthest {
-            Some((_, flaw, why)) => Complaint { flaw, text: format!("{name}: {why}") },
+        let staged = same.map(|made| (made, self.stage(index, made)));
+        match staged.max_by(|(_, a), (_, b)| a.0.cmp(&b.0)) {
+            Some((made, (_, flaw, why))) => Complaint::new(flaw, format!("{name}: {why}")).at(made),
             None => self.never(index, &name),
         }
     }
@@ -53,7 +53,7 @@ impl Context<'_> {
             Some(made) => format!("; call {} went to `{}` instead", made.number, made.tool),
             None => String::new(),
         };
-        Complaint { flaw: Flaw::MissingCall, text: format!("{name} was not made{instead}") }
+        Complaint::new(Flaw::MissingCall, format!("{name} was not made{instead}"))
     }
 
     /// Returns a call that was made in the place of an expected one, whose tool was never

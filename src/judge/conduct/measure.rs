@@ -33,13 +33,15 @@ pub(super) fn conduct(
     (verdict, flaws): (Verdict, BTreeSet<Flaw>),
 ) -> Conduct {
     let passed = matches!(verdict, Verdict::Pass);
+    // What was said of it afterwards has no part in how a failure was met.
+    let right = matches!(verdict, Verdict::Pass | Verdict::Degraded);
     let calls = &evidence.calls;
     let replayed: Vec<&str> = match &file.reference {
         Some(reference) => reference.rounds.iter().flatten().map(|call| &*call.tool).collect(),
         None => required(context).collect(),
     };
     let writes = |tool: &str| context.known.writes(tool);
-    let disturbed = evidence.events > 0 || calls.iter().any(|made| made.injected);
+    let disturbed = !evidence.events.is_empty() || calls.iter().any(|made| made.injected);
     let undoing = context.expected.iter().zip(&context.assignment.of);
     let mut undoing = undoing.filter(|(one, _)| one.compensates.is_some()).peekable();
     let compensated = undoing.peek().is_some().then(|| undoing.all(|(_, place)| place.is_some()));
@@ -49,9 +51,9 @@ pub(super) fn conduct(
         tools: count(evidence.tools),
         selection: selection(context),
         parameters: parameters(context),
-        recovery: recovery(evidence, context, passed),
-        violations: count(unexpected(context).filter(|made| is_violation(made)).count()),
-        redundant: redundant(context),
+        recovery: recovery(evidence, context, right),
+        violations: count(violations(evidence, context).len()),
+        redundant: count(redundant(evidence, context).len()),
         steps: count(calls.iter().filter(|made| writes(&made.tool)).count()),
         optimal_steps: count(replayed.iter().filter(|tool| writes(tool)).count()),
         asked: count(calls.iter().filter(|made| made.tool == ASK_USER).count()),
@@ -131,26 +133,39 @@ fn unexpected<'c>(context: &'c Context<'_>) -> impl Iterator<Item = &'c Made> {
     all.filter(|(place, _)| !taken.contains(&Some(*place))).map(|(_, made)| made)
 }
 
-/// Returns whether a call was refused because what it needs was not there.
-fn is_violation(made: &Made) -> bool {
-    let kind = made.error.as_deref();
-    !made.injected && NEEDS.iter().any(|code| kind == Some(code.name()))
+/// Returns the places of calls that were refused because what they need was not there. After
+/// an event the first refusal is how an agent learns of it, and no violation.
+pub(super) fn violations(evidence: &Evidence, context: &Context<'_>) -> Vec<usize> {
+    let mut known = 0;
+    let is_violation = |made: &&Made| {
+        let kind = made.error.as_deref();
+        let refused = !made.injected && NEEDS.iter().any(|code| kind == Some(code.name()));
+        let happened = evidence.events.iter().filter(|before| **before < made.number).count();
+        let is_news = refused && happened > known;
+        if is_news {
+            known = happened;
+        }
+        refused && !is_news
+    };
+    unexpected(context).filter(is_violation).map(|made| made.number - 1).collect()
 }
 
-/// Counts calls that repeat one that worked: of the same tool with equal arguments, while
-/// nothing changed, or a change a second time.
-fn redundant(context: &Context<'_>) -> u32 {
+/// Returns the places of calls that repeat one that worked: of the same tool with equal
+/// arguments, while nothing changed, or a change a second time.
+pub(super) fn redundant(evidence: &Evidence, context: &Context<'_>) -> Vec<usize> {
     let changes = |made: &Made| made.worked() && context.known.writes(&made.tool);
     let repeats = |(place, made): &(usize, &Made)| {
         let earlier = &context.calls[..*place];
         let same = |other: &&Made| other.worked() && is_same(other, made);
-        let last = earlier.iter().rposition(|other| same(&other));
-        made.worked()
-            && last.is_some_and(|last| changes(made) || !earlier[last..].iter().any(&changes))
+        let Some(last) = earlier.iter().rposition(|other| same(&other)) else { return false };
+        let happened = evidence.events.iter().any(|before| (last + 1..=*place).contains(before));
+        let changed = happened || earlier[last..].iter().any(changes);
+        made.worked() && (changes(made) || !changed)
     };
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();
-    count(all.filter(|(place, _)| !taken.contains(&Some(*place))).filter(repeats).count())
+    let extra = all.filter(|(place, _)| !taken.contains(&Some(*place)));
+    extra.filter(repeats).map(|(place, _)| place).collect()
 }
 
 fn is_same(a: &Made, b: &Made) -> bool {
@@ -162,7 +177,7 @@ fn same_arguments(a: &Value, b: &Value) -> bool {
 }
 
 /// Classes what came after failed calls: the worst of them.
-fn recovery(evidence: &Evidence, context: &Context<'_>, passed: bool) -> Option<Recovery> {
+fn recovery(evidence: &Evidence, context: &Context<'_>, right: bool) -> Option<Recovery> {
     let failed: Vec<&Made> = unexpected(context).filter(|made| !made.worked()).collect();
     if failed.is_empty() {
         return None;
@@ -181,7 +196,7 @@ fn recovery(evidence: &Evidence, context: &Context<'_>, passed: bool) -> Option<
         match later.next() {
             Some(made) if is_same(made, failed) => Recovery::Retried,
             Some(_) => Recovery::Corrected,
-            None if passed => Recovery::Alternative,
+            None if right => Recovery::Alternative,
             None => Recovery::GaveUp,
         }
     };

@@ -13,6 +13,7 @@ mod checks;
 mod evidence;
 mod explain;
 mod failure;
+mod findings;
 mod known;
 mod measure;
 mod modes;
@@ -26,6 +27,7 @@ use wildgym_tasks::scenario_file::{ExpectedCall, Flaw, Ordering, ScenarioFile};
 use self::assign::{Assignment, assign, ties};
 use self::evidence::Evidence;
 use self::explain::Context;
+pub use self::findings::{CallFault, Finding, Findings, Owed};
 use self::known::Known;
 use super::Ruling;
 use crate::record::{OutcomeRecord, TrialId};
@@ -37,11 +39,18 @@ use crate::verdict::{Conduct, Verdict};
 struct Complaint {
     flaw: Flaw,
     text: String,
+    /// The number of the call that it is about, where it is about one.
+    call: Option<usize>,
 }
 
 impl Complaint {
     fn new(flaw: Flaw, text: impl Into<String>) -> Self {
-        Self { flaw, text: text.into() }
+        Self { flaw, text: text.into(), call: None }
+    }
+
+    /// Says which call it is about.
+    fn at(self, made: &evidence::Made) -> Self {
+        Self { call: Some(made.number), ..self }
     }
 }
 
@@ -63,6 +72,8 @@ pub struct Examined {
     pub conduct: Conduct,
     /// The calls as a judge with a model is shown them.
     pub shown: Vec<Value>,
+    /// What was found of each call.
+    pub findings: Findings,
 }
 
 /// A set of calls that is right, with the calls that were taken for them.
@@ -188,7 +199,8 @@ impl Examiner {
             flaws.insert(Flaw::SilentSuccess);
         }
         let conduct = measure::conduct(&self.file, evidence, &context, (verdict, flaws));
-        Examined { verdict, reasons: told, conduct, shown: shown(evidence) }
+        let findings = Findings::of(&self.file, evidence, &context, &complaints);
+        Examined { verdict, reasons: told, conduct, shown: shown(evidence), findings }
     }
 
     fn praise(&self, way: &Way<'_>) -> String {

@@ -19,26 +19,29 @@ use wildgym_tasks::scenario_file::Flaw;
 use super::assign::{Tie, sources};
 use super::evidence::{Evidence, Made};
 use super::explain::Context;
+use super::known::Known;
 
 /// Most signs by which a drifted value differs.
 const DRIFT: usize = 2;
 
 /// Finds the signs of invented and drifted values in the calls.
 pub(super) fn values(evidence: &Evidence, context: &Context<'_>) -> BTreeSet<Flaw> {
-    let (mut found, known) = (BTreeSet::new(), context.known);
-    for made in &evidence.calls {
-        for id in ids(&made.arguments) {
-            if !is_key(&id) && !was_told(&id, made, evidence) && !known.tells(&id.to_lowercase()) {
-                found.insert(if is_drifted(&id, made, evidence) {
-                    Flaw::ParameterDrift
-                } else {
-                    Flaw::HallucinatedId
-                });
-            }
-        }
-    }
+    let of_calls = evidence.calls.iter().flat_map(|made| untold(made, evidence, context.known));
+    let mut found: BTreeSet<Flaw> = of_calls.map(|(flaw, _)| flaw).collect();
     found.extend(prior(context));
     found
+}
+
+/// Returns the ids in a call's arguments that nobody had told, each with what it is a sign of.
+pub(super) fn untold(made: &Made, evidence: &Evidence, known: &Known) -> Vec<(Flaw, String)> {
+    let sign = |id: String| {
+        let drifted = is_drifted(&id, made, evidence);
+        (if drifted { Flaw::ParameterDrift } else { Flaw::HallucinatedId }, id)
+    };
+    let is_told = |id: &String| {
+        is_key(id) || was_told(id, made, evidence) || known.tells(&id.to_lowercase())
+    };
+    ids(&made.arguments).into_iter().filter(|id| !is_told(id)).map(sign).collect()
 }
 
 /// Returns the values of arguments that are named as ids, at any depth.

@@ -50,6 +50,7 @@ fn made(number: usize, (tool, arguments, result): (&str, Value, Value)) -> Made 
         result,
         error,
         injected: false,
+        told: None,
     }
 }
 
@@ -57,7 +58,7 @@ fn evidence(calls: &[(&str, Value, Value)], answer: &str) -> Evidence {
     let calls =
         calls.iter().enumerate().map(|(index, call)| made(index + 1, call.clone())).collect();
     let told = "Create a contact for John Smith at Acme, then log a call.".to_owned();
-    Evidence { calls, told, answer: Some(answer.to_owned()), tools: 7, events: 0 }
+    Evidence { calls, told, answer: Some(answer.to_owned()), tools: 7, events: Vec::new() }
 }
 
 fn published() -> ScenarioFile {
@@ -575,4 +576,71 @@ proptest! {
         };
         prop_assert_eq!((had(false), had(true)), brute(&expected, ordering, &made));
     }
+}
+
+#[test]
+fn an_event_is_no_fault_of_the_agent() {
+    let search = ("crm_search_contacts", json!({"query": "John"}), json!({"items": []}));
+    let refused = || failed("crm_log_activity", json!({"contact_id": "CON-9kxt4wmb"}), "refused");
+    let calls = [search.clone(), refused(), search, create(), refused(), log("CON-9kxt4wmb")];
+    let file = changed(&json!({"max_calls": 9}));
+    let counts = |events: Vec<usize>| {
+        let conduct = judged(&file, &Evidence { events, ..evidence(&calls, "done") }).conduct;
+        (conduct.violations, conduct.redundant)
+    };
+    let table = [
+        (vec![], (2, 1), "nothing happened"),
+        (vec![1], (1, 0), "a first refusal tells of an event, and looking again is no waste"),
+        (vec![1, 2], (0, 0), "each of two events is learnt of by a refusal"),
+        (vec![0], (1, 1), "an event before both looks explains no second one"),
+        (vec![6], (2, 1), "an event after all of it explains nothing"),
+    ];
+    for (events, want, why) in table {
+        assert_eq!(counts(events), want, "{why}");
+    }
+}
+
+#[test]
+fn what_is_found_stands_at_its_call() {
+    let with_mail = (
+        "crm_create_contact",
+        json!({"name": "John Smith", "company": "Acme", "email": "j@a.example"}),
+        json!({"id": "CON-9kxt4wmb"}),
+    );
+    let notify = ("send_notification", json!({"to": "John"}), json!({"id": 1}));
+    let odd = failed("crm_create_contact", json!({"name": "J", "nick": "x"}), "bad-arguments");
+    let flaw = CallFault::Flaw;
+    let lost = failed("crm_log_activity", json!({"contact_id": "contact_12345"}), "not-found");
+    let table: Vec<(Vec<Asked>, usize, Vec<CallFault>, &str)> = vec![
+        (vec![with_mail], 0, vec![flaw(Flaw::ForbiddenArgument), flaw(Flaw::ExtraWrite)], "mail"),
+        (vec![create(), create()], 1, vec![CallFault::Redundant, flaw(Flaw::ExtraWrite)], "twice"),
+        (vec![odd, create()], 0, vec![CallFault::Arguments], "bad arguments"),
+        (
+            vec![create(), lost],
+            1,
+            vec![CallFault::Dependency, flaw(Flaw::FailedCall), flaw(Flaw::HallucinatedId)],
+            "an id from nowhere",
+        ),
+        (
+            vec![create(), log("CON-9kxt4wbm"), notify],
+            1,
+            vec![flaw(Flaw::NotFromPrior), flaw(Flaw::ExtraWrite), flaw(Flaw::ParameterDrift)],
+            "an id that drifted",
+        ),
+    ];
+    for (calls, place, faults, why) in table {
+        let got = judged(&published(), &evidence(&calls, "It could not be done.")).findings;
+        let found: Vec<CallFault> = got.calls[place].faults.keys().copied().collect();
+        assert_eq!(found, faults, "{why}: {:?}", got.calls[place]);
+    }
+    let calls = [create(), log("CON-9kxt4wbm")];
+    let got = judged(&published(), &evidence(&calls, "done")).findings;
+    assert_eq!((got.calls[0].expected, got.calls[1].expected), (Some(0), None));
+    assert_eq!(got.open, [(1, "crm_log_activity".to_owned())]);
+    let owed = Owed { from: 0, to: 1, source: "id".into(), argument: "contact_id".into() };
+    assert_eq!(got.owed, [owed], "the value that it had to be");
+    let budget = changed(&json!({"max_calls": 1}));
+    let got = judged(&budget, &evidence(&[create(), log("CON-9kxt4wmb")], "done")).findings;
+    let over = |place: usize| got.calls[place].faults.contains_key(&flaw(Flaw::TooManyCalls));
+    assert_eq!((over(0), over(1)), (false, true));
 }

@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::{Compared, GateView};
+use crate::report::sanitize::attribute as escaped;
 
 /// Returns the comparison as `JUnit` XML: one suite, the whole as its first case.
 #[must_use]
@@ -59,22 +60,4 @@ fn case(out: &mut String, class: &str, name: &str, what: Option<(&str, String)>)
             escaped(&message)
         ),
     };
-}
-
-/// Writes a text as the value of an attribute; characters that XML 1.0 has no place for
-/// (section 2.2) become `U+FFFD`.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\r' | '\t' => out.push(' '),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            letter => out.push(letter),
-        }
-    }
-    out
 }

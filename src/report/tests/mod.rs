@@ -1,5 +1,6 @@
 //! Whole outputs, kept as snapshots: what changes in them is seen in the diff.
 
+mod conduct;
 mod run;
 mod taken;
 mod trial;

@@ -104,6 +104,7 @@ fn outcome(outcome: Outcome, answer: Option<&str>) -> Record {
         calls: 4,
         usage: Usage { input: 2400, output: 160, cached: 0, reasoning: 0 },
         tool_usage: Usage::default(),
+        user_usage: Usage::default(),
         state: None,
         web_misses: 0,
         clock: Timestamp::UNIX_EPOCH,

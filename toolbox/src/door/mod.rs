@@ -28,11 +28,11 @@ use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::Access;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::world::Happened;
-use wildgym_tasks::scenario_file::AskUser;
 
 use crate::ask::Ask;
 use crate::catalog::Catalog;
 use crate::error::Vital;
+use crate::tools::ask_user::Person;
 
 pub(crate) use arguments::expected;
 pub use intercept::{Decision, Incoming, Interceptor};
@@ -129,7 +129,7 @@ pub struct Toolbox {
     taken: AtomicU64,
     rounds: AtomicU64,
     ask: Option<Arc<dyn Ask>>,
-    user: Option<Arc<AskUser>>,
+    user: Option<Arc<Person>>,
     watch: Option<Arc<Watch>>,
 }
 
@@ -162,7 +162,7 @@ impl Toolbox {
 
     /// Has the questions of agents to the person who gave the task answered by `user`.
     #[must_use]
-    pub fn asked_of(self, user: Option<Arc<AskUser>>) -> Self {
+    pub fn asked_of(self, user: Option<Arc<Person>>) -> Self {
         Self { user, ..self }
     }
 
@@ -178,7 +178,7 @@ impl Toolbox {
     }
 
     /// Returns who answers questions to the person who gave the task.
-    pub(crate) fn user(&self) -> Option<&AskUser> {
+    pub(crate) fn user(&self) -> Option<&Person> {
         self.user.as_deref()
     }
 
