@@ -24,13 +24,15 @@ pub(super) enum Mode {
     Write = 2,
     /// A precondition, a result, a condition, an assertion.
     Read = 3,
+    /// `views.sql`.
+    Views = 4,
     /// SQL that an agent wrote.
-    Agent = 4,
+    Agent = 5,
 }
 
 impl Mode {
     fn of(number: u8) -> Self {
-        [Self::Engine, Self::Build, Self::Write, Self::Read]
+        [Self::Engine, Self::Build, Self::Write, Self::Read, Self::Views]
             .into_iter()
             .find(|mode| *mode as u8 == number)
             .unwrap_or(Self::Agent)
@@ -195,6 +197,7 @@ impl Guard {
             {
                 None
             }
+            AuthAction::CreateTempView { .. } if mode == Mode::Views => None,
             other => Some(format!("{} is not allowed here", name_of(&other))),
         }
     }
@@ -215,7 +218,11 @@ fn function_refusal(name: &str) -> Option<String> {
 /// The schema table is written when something is created, and never otherwise.
 fn write_refusal(mode: Mode, writes: bool, table: &str) -> Option<String> {
     let schema = ["sqlite_master", "sqlite_temp_master", "sqlite_schema"];
-    let allowed = writes && (mode == Mode::Build || !schema.contains(&table));
+    let allowed = match mode {
+        Mode::Build => table != "sqlite_temp_master",
+        Mode::Views => table == "sqlite_temp_master",
+        Mode::Engine | Mode::Write | Mode::Read | Mode::Agent => writes && !schema.contains(&table),
+    };
     (!allowed).then(|| format!("changing `{table}` is not allowed here"))
 }
 

@@ -3,10 +3,18 @@
 //! It runs in a database of its own that holds nothing but copies of the views it names,
 //! so there is nothing else to be read, whatever the statement says. (Rules about which
 //! view a column is read through would not do: a `WITH` clause can take a view's name.)
-//! It is one query without parameters, stopped after so many steps.
+//! It is one query without parameters.
+//!
+//! SQLite can limit memory only for a whole process, so a query's is limited by what fills
+//! it: the steps that it may take, times the longest row that it may make (a row that is
+//! sorted or kept takes four steps or more), and the size of its result. Some 100 MiB for a
+//! moment is the most that one can reach.
 
-use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, params_from_iter};
+use std::sync::Arc;
+
+use rusqlite::limits::Limit;
+use rusqlite::types::{Value as Sql, ValueRef};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 use serde_json::{Value, json};
 use wildgym_tasks::world::Code;
 
@@ -19,12 +27,16 @@ use super::trial::problem;
 use super::values::to_json;
 
 /// Most steps of an agent's query, whatever the world allows its own operations.
-const STEPS: u64 = 300_000;
-/// Longest text an agent's query can make, in bytes. With the steps it bounds the memory
-/// that sorting can take.
-const LENGTH: i32 = 16 << 10;
+const STEPS: u64 = 100_000;
+/// Longest text or row that an agent's query can make, in bytes, unless the views have
+/// longer ones.
+const LENGTH: usize = 4 << 10;
 /// Longest query, in bytes.
 const SQL: i32 = 10_000;
+/// Most columns of a result, or of anything in between.
+const COLUMNS: i32 = 200;
+/// Largest result, in bytes of JSON without its punctuation.
+const RESULT: usize = 256 << 10;
 
 /// Writes a name so that it can be nothing else than a name.
 pub(super) fn quoted(name: &str) -> String {
@@ -34,6 +46,7 @@ pub(super) fn quoted(name: &str) -> String {
 /// Runs a query and returns its columns and rows.
 pub(super) fn run(live: &Live, sql: &str) -> Result<Value, WorldError> {
     let views: Vec<&str> = named(live, sql);
+    live.make_views_of(&views)?;
     let copy = copies(live, &views).map_err(|error| WorldError::broken("views", &error))?;
     let steps = live.world.meta.limits.steps.min(STEPS);
     copy.guard.allow(views.iter().map(|view| (*view).to_owned()).collect());
@@ -55,26 +68,46 @@ pub(super) fn run(live: &Live, sql: &str) -> Result<Value, WorldError> {
     }
     let columns: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
     let most = live.world.meta.limits.rows;
+    let limit = |message: String| Err(WorldError::refused(Code::Limit, message));
     let mut rows = statement.raw_query();
     let mut found: Vec<Value> = Vec::new();
+    let mut size = 0;
     loop {
-        let row = rows.next().map_err(|error| {
-            if copy.guard.was_stopped() {
-                let message = format!("the query takes more than {steps} steps; ask for less");
-                return WorldError::refused(Code::Limit, message);
+        let row = match rows.next() {
+            Ok(row) => row,
+            Err(_) if copy.guard.was_stopped() => {
+                return limit(format!("the query takes more than {steps} steps; ask for less"));
             }
-            refuse(problem(&error, &copy.guard))
-        })?;
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => {
+                return limit(format!("a text or a row has more than {} bytes", copy.length));
+            }
+            Err(error) => return Err(refuse(problem(&error, &copy.guard))),
+        };
         let Some(row) = row else { break };
         if found.len() as u64 == most {
-            let message = format!("more than {most} rows; add LIMIT, or sum up in the query");
-            return Err(WorldError::refused(Code::Limit, message));
+            return limit(format!("more than {most} rows; add LIMIT, or sum up in the query"));
         }
-        let values = (0..columns.len()).map(|index| row.get_ref(index).map(to_json));
-        let values = values.collect::<rusqlite::Result<Vec<_>>>();
-        found.push(Value::Array(values.map_err(|error| refuse(error.to_string()))?));
+        let mut values = Vec::new();
+        for index in 0..columns.len() {
+            let value = row.get_ref(index).map_err(|error| refuse(error.to_string()))?;
+            size += weight(value);
+            if size > RESULT {
+                return limit(format!("the result has more than {} KiB", RESULT >> 10));
+            }
+            values.push(to_json(value));
+        }
+        found.push(Value::Array(values));
     }
     Ok(json!({"columns": columns, "rows": found}))
+}
+
+/// Returns about how many bytes a value has in JSON.
+fn weight(value: ValueRef<'_>) -> usize {
+    match value {
+        ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 8,
+        ValueRef::Text(text) => text.len() + 2,
+        ValueRef::Blob(bytes) => 2 * bytes.len() + 2,
+    }
 }
 
 /// Returns the views whose names stand anywhere in the text.
@@ -92,7 +125,9 @@ fn offered(live: &Live) -> String {
 /// A database that holds nothing but copies of views.
 struct Copied {
     connection: Connection,
-    guard: std::sync::Arc<Guard>,
+    guard: Arc<Guard>,
+    /// The longest text or row that a query can make of them, in bytes.
+    length: usize,
 }
 
 fn copies(live: &Live, views: &[&str]) -> rusqlite::Result<Copied> {
@@ -100,15 +135,21 @@ fn copies(live: &Live, views: &[&str]) -> rusqlite::Result<Copied> {
     configure(&connection)?;
     register_times(&connection, &live.moment, &live.calendar)?;
     live.guard.enter(Mode::Engine);
+    let mut length = LENGTH;
     for view in views {
-        copy(&live.connection, &connection, view)?;
+        // A query can put a row of two views together.
+        length = length.max(2 * copy(&live.connection, &connection, view)?);
     }
-    let bounds = Bounds { length: LENGTH, sql: SQL, steps: STEPS };
-    let guard = Guard::install(&mut connection, bounds)?;
-    Ok(Copied { connection, guard })
+    let bound = i32::try_from(length).unwrap_or(i32::MAX);
+    let guard =
+        Guard::install(&mut connection, Bounds { length: bound, sql: SQL, steps: STEPS })?;
+    connection.set_limit(Limit::SQLITE_LIMIT_COLUMN, COLUMNS)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    Ok(Copied { connection, guard, length })
 }
 
-fn copy(from: &Connection, to: &Connection, view: &str) -> rusqlite::Result<()> {
+/// Copies a view as a table and returns the length of its longest row, in bytes.
+fn copy(from: &Connection, to: &Connection, view: &str) -> rusqlite::Result<usize> {
     let mut source = from.prepare(&format!("SELECT * FROM {}", quoted(view)))?;
     let names: Vec<String> = source.column_names().map(quoted).collect();
     let mut all = Vec::new();
@@ -126,10 +167,13 @@ fn copy(from: &Connection, to: &Connection, view: &str) -> rusqlite::Result<()> 
     let marks = vec!["?"; names.len()].join(", ");
     let mut insert = to.prepare(&format!("INSERT INTO {} VALUES ({marks})", quoted(view)))?;
     to.execute_batch("BEGIN")?;
+    let mut longest = 0;
     for row in all {
+        longest = longest.max(row.iter().map(|value| weight(ValueRef::from(value))).sum());
         insert.execute(params_from_iter(row))?;
     }
-    to.execute_batch("COMMIT")
+    to.execute_batch("COMMIT")?;
+    Ok(longest)
 }
 
 /// Returns the type of a column by what stands in it, so that `amount > '100'` compares
