@@ -88,7 +88,7 @@ impl Live {
             }
             Some(Trigger::When(sql)) => {
                 self.moment.set(now, "when", self.calls);
-                self.make_views_of(&[sql.as_str()])?;
+                self.make_views_of(&[sql])?;
                 self.transaction(false, || self.holds(sql, &self.scope(&occurrence.arguments)))?
             }
         };

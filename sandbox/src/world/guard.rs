@@ -180,8 +180,8 @@ impl Guard {
         match context.action {
             AuthAction::Select | AuthAction::Recursive => None,
             AuthAction::Function { function_name } => function_refusal(function_name),
-            AuthAction::Read { table_name, .. } if mode == Mode::Agent => {
-                self.agent_refusal(table_name)
+            AuthAction::Read { table_name, column_name } if mode == Mode::Agent => {
+                self.agent_refusal(table_name, column_name)
             }
             AuthAction::Read { .. } => None,
             AuthAction::Insert { table_name } | AuthAction::Delete { table_name } => {
@@ -202,12 +202,25 @@ impl Guard {
         }
     }
 
-    fn agent_refusal(&self, table: &str) -> Option<String> {
+    /// A table of which no column is read may be a `WITH` of the query itself. As there are
+    /// no tables but the copies, only those that the engine brings along are left to refuse.
+    fn agent_refusal(&self, table: &str, column: &str) -> Option<String> {
+        if column.is_empty() && !is_of_engine(table) {
+            return None;
+        }
         let readable = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
         let known = readable.iter().any(|name| name.eq_ignore_ascii_case(table));
         let allowed = known || TABLE_FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(table));
         (!allowed).then(|| format!("reading `{table}` is not allowed here"))
     }
+}
+
+/// Returns whether a name is that of a table or module which SQLite has by itself.
+fn is_of_engine(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let starts = ["sqlite_", "pragma_", "fts", "rtree", "geopoly"];
+    starts.iter().any(|start| name.starts_with(start))
+        || ["bytecode", "dbstat", "tables_used"].contains(&name.as_str())
 }
 
 fn function_refusal(name: &str) -> Option<String> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use rusqlite::limits::Limit;
 use rusqlite::types::{Value as Sql, ValueRef};
-use rusqlite::{Connection, ErrorCode, params_from_iter};
+use rusqlite::{Connection, Error, ErrorCode, Statement, params_from_iter};
 use serde_json::{Value, json};
 use wildgym_tasks::world::Code;
 
@@ -32,7 +32,7 @@ const STEPS: u64 = 100_000;
 /// longer ones.
 const LENGTH: usize = 4 << 10;
 /// Longest query, in bytes.
-const SQL: i32 = 10_000;
+const SQL: usize = 10_000;
 /// Most columns of a result, or of anything in between.
 const COLUMNS: i32 = 200;
 /// Largest result, in bytes of JSON without its punctuation.
@@ -45,60 +45,45 @@ pub(super) fn quoted(name: &str) -> String {
 
 /// Runs a query and returns its columns and rows.
 pub(super) fn run(live: &Live, sql: &str) -> Result<Value, WorldError> {
+    if sql.contains('\0') {
+        return Err(invalid("the query holds a NUL character".to_owned()));
+    }
+    if sql.len() > SQL {
+        return Err(limit(format!("the query has more than {SQL} bytes")));
+    }
     let views: Vec<&str> = named(live, sql);
     live.make_views_of(&views)?;
     let copy = copies(live, &views).map_err(|error| WorldError::broken("views", &error))?;
-    let steps = live.world.meta.limits.steps.min(STEPS);
     copy.guard.allow(views.iter().map(|view| (*view).to_owned()).collect());
-    copy.guard.refill(steps);
+    copy.guard.refill(live.world.meta.limits.steps.min(STEPS));
     copy.guard.enter(Mode::Agent);
-    let refuse = |message: String| WorldError::refused(Code::Invalid, message);
     let mut statement = match copy.connection.prepare(sql) {
         Ok(statement) => statement,
+        Err(_) if copy.guard.was_stopped() => return Err(copy.stopped()),
         Err(error) => {
             let why = problem(&error, &copy.guard);
-            return Err(refuse(format!("{why}; {}", offered(live))));
+            return Err(invalid(format!("{why}; {}", offered(live))));
         }
     };
     if statement.is_explain() != 0 || !statement.readonly() || statement.column_count() == 0 {
-        return Err(refuse(format!("expected one SELECT; {}", offered(live))));
+        return Err(invalid(format!("expected one SELECT; {}", offered(live))));
     }
     if statement.parameter_count() > 0 {
-        return Err(refuse("write values into the query; it has no parameters".to_owned()));
+        return Err(invalid("write values into the query; it has no parameters".to_owned()));
     }
-    let columns: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
-    let most = live.world.meta.limits.rows;
-    let limit = |message: String| Err(WorldError::refused(Code::Limit, message));
-    let mut rows = statement.raw_query();
-    let mut found: Vec<Value> = Vec::new();
-    let mut size = 0;
-    loop {
-        let row = match rows.next() {
-            Ok(row) => row,
-            Err(_) if copy.guard.was_stopped() => {
-                return limit(format!("the query takes more than {steps} steps; ask for less"));
-            }
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::TooBig) => {
-                return limit(format!("a text or a row has more than {} bytes", copy.length));
-            }
-            Err(error) => return Err(refuse(problem(&error, &copy.guard))),
-        };
-        let Some(row) = row else { break };
-        if found.len() as u64 == most {
-            return limit(format!("more than {most} rows; add LIMIT, or sum up in the query"));
-        }
-        let mut values = Vec::new();
-        for index in 0..columns.len() {
-            let value = row.get_ref(index).map_err(|error| refuse(error.to_string()))?;
-            size += weight(value);
-            if size > RESULT {
-                return limit(format!("the result has more than {} KiB", RESULT >> 10));
-            }
-            values.push(to_json(value));
-        }
-        found.push(Value::Array(values));
-    }
-    Ok(json!({"columns": columns, "rows": found}))
+    // The query itself may be longer than what it makes.
+    let bound = i32::try_from(copy.length).unwrap_or(i32::MAX);
+    let set = copy.connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, bound);
+    set.map_err(|error| WorldError::broken("limits", &error))?;
+    copy.rows(&mut statement, live.world.meta.limits.rows)
+}
+
+fn invalid(message: String) -> WorldError {
+    WorldError::refused(Code::Invalid, message)
+}
+
+fn limit(message: String) -> WorldError {
+    WorldError::refused(Code::Limit, message)
 }
 
 /// Returns about how many bytes a value has in JSON.
@@ -130,6 +115,49 @@ struct Copied {
     length: usize,
 }
 
+impl Copied {
+    /// Runs a query and reads its rows, `most` at the most.
+    fn rows(&self, statement: &mut Statement<'_>, most: u64) -> Result<Value, WorldError> {
+        let columns: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
+        let mut rows = statement.raw_query();
+        let mut found: Vec<Value> = Vec::new();
+        let mut size = 0;
+        while let Some(row) = rows.next().map_err(|error| self.failed(&error))? {
+            if found.len() as u64 == most {
+                let message = format!("more than {most} rows; add LIMIT, or sum up in the query");
+                return Err(limit(message));
+            }
+            let mut values = Vec::with_capacity(columns.len());
+            for index in 0..columns.len() {
+                let value = row.get_ref(index).map_err(|error| self.failed(&error))?;
+                size += weight(value);
+                if size > RESULT {
+                    return Err(limit(format!("the result has more than {} KiB", RESULT >> 10)));
+                }
+                values.push(to_json(value));
+            }
+            found.push(Value::Array(values));
+        }
+        Ok(json!({"columns": columns, "rows": found}))
+    }
+
+    fn stopped(&self) -> WorldError {
+        let steps = self.guard.steps();
+        limit(format!("the query takes more than {steps} steps; ask for less"))
+    }
+
+    /// Words why a query did not come to its end.
+    fn failed(&self, error: &Error) -> WorldError {
+        if self.guard.was_stopped() {
+            return self.stopped();
+        }
+        if error.sqlite_error_code() == Some(ErrorCode::TooBig) {
+            return limit(format!("a text or a row has more than {} bytes", self.length));
+        }
+        invalid(problem(error, &self.guard))
+    }
+}
+
 fn copies(live: &Live, views: &[&str]) -> rusqlite::Result<Copied> {
     let mut connection = open()?;
     configure(&connection)?;
@@ -140,9 +168,9 @@ fn copies(live: &Live, views: &[&str]) -> rusqlite::Result<Copied> {
         // A query can put a row of two views together.
         length = length.max(2 * copy(&live.connection, &connection, view)?);
     }
-    let bound = i32::try_from(length).unwrap_or(i32::MAX);
-    let guard =
-        Guard::install(&mut connection, Bounds { length: bound, sql: SQL, steps: STEPS })?;
+    let bound = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
+    let bounds = Bounds { length: bound(length.max(SQL + 1)), sql: bound(SQL), steps: STEPS };
+    let guard = Guard::install(&mut connection, bounds)?;
     connection.set_limit(Limit::SQLITE_LIMIT_COLUMN, COLUMNS)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     Ok(Copied { connection, guard, length })
