@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
 
+mod hostile;
 mod random;
 mod suite;
 

@@ -88,7 +88,7 @@ impl Live {
             }
             Some(Trigger::When(sql)) => {
                 self.moment.set(now, "when", self.calls);
-                self.guard.refill(self.world.meta.limits.steps);
+                self.make_views_of(&[sql])?;
                 self.transaction(false, || self.holds(sql, &self.scope(&occurrence.arguments)))?
             }
         };
@@ -102,7 +102,8 @@ impl Live {
             return Err(WorldError::Broken(format!("there is no event `{}`", occurrence.event)));
         };
         self.moment.set(at, &format!("event {index}"), self.calls);
-        self.guard.refill(self.world.meta.limits.steps);
+        let effects: Vec<&str> = event.effects.iter().map(String::as_str).collect();
+        self.make_views_of(&effects)?;
         let done = self.transaction(true, || {
             let scope = self.scope(&occurrence.arguments);
             event.effects.iter().try_for_each(|effect| self.execute(effect, &scope))

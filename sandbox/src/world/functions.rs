@@ -58,9 +58,12 @@ struct State {
     ids: BTreeMap<String, u64>,
 }
 
-/// How far ids were given out, to go back to.
+/// How far ids and chances were given out, to go back to.
 #[derive(Debug, Clone)]
-pub(super) struct Given(BTreeMap<String, u64>);
+pub(super) struct Given {
+    ids: BTreeMap<String, u64>,
+    chances: ChaCha12Rng,
+}
 
 impl Moment {
     /// Starts at a time with a seed.
@@ -86,14 +89,17 @@ impl Moment {
         self.with(|state| state.now)
     }
 
-    /// Returns how far ids were given out.
+    /// Returns how far ids and chances were given out.
     pub(super) fn given(&self) -> Given {
-        self.with(|state| Given(state.ids.clone()))
+        self.with(|state| Given { ids: state.ids.clone(), chances: state.chances.clone() })
     }
 
-    /// Takes back the ids given out since.
+    /// Takes back the ids and chances given out since.
     pub(super) fn restore(&self, given: Given) {
-        self.with(|state| state.ids = given.0);
+        self.with(|state| {
+            state.ids = given.ids;
+            state.chances = given.chances;
+        });
     }
 
     fn new_id(&self, prefix: &str) -> String {
@@ -207,27 +213,56 @@ fn calculate(
     }
     let marks = vec!["?"; arguments.len()].join(", ");
     let connection = calendar.lock().unwrap_or_else(PoisonError::into_inner);
-    connection.query_row(&format!("SELECT {name}({marks})"), params_from_iter(arguments), |row| {
-        row.get(0)
-    })
+    let mut statement = connection.prepare_cached(&format!("SELECT {name}({marks})"))?;
+    statement.query_row(params_from_iter(arguments), |row| row.get(0))
 }
 
-/// Returns what needs no calculation: the day, the time of day or both, as they are now.
-/// Views ask for it once for each row.
+/// Returns what needs no calculation: the day, the time of day or both, as they are now or
+/// as a text says that is written as SQLite writes times. Views ask for it for each row.
 fn plain(name: &str, now: Timestamp, given: &[Value]) -> Option<String> {
-    match given {
-        [] => {}
-        [Value::Text(word)] if word.eq_ignore_ascii_case("now") => {}
+    let written;
+    let text = match given {
+        [] => {
+            written = clock_text(now);
+            &written
+        }
+        [Value::Text(word)] if word.eq_ignore_ascii_case("now") => {
+            written = clock_text(now);
+            &written
+        }
+        [Value::Text(text)] if is_written(text) => text,
         _ => return None,
-    }
-    let text = clock_text(now);
-    let (day, time) = text.split_once(' ')?;
+    };
+    let (day, time) = text.split_once(' ').unwrap_or((text, "00:00:00"));
     match name {
         "date" => Some(day.to_owned()),
         "time" => Some(time.to_owned()),
-        "datetime" => Some(text),
+        "datetime" => Some(format!("{day} {time}")),
         _ => None,
     }
+}
+
+/// Returns whether a text is a day, or a day and a time, as SQLite writes them. Days beyond
+/// the 28th, which not every month has, are left to be calculated.
+fn is_written(text: &str) -> bool {
+    let pattern = b"dddd-dd-dd dd:dd:dd";
+    let bytes = text.as_bytes();
+    if !text.is_ascii() || (bytes.len() != 10 && bytes.len() != pattern.len()) {
+        return false;
+    }
+    let fits = |(byte, want): (&u8, &u8)| match want {
+        b'd' => byte.is_ascii_digit(),
+        sign => byte == sign,
+    };
+    let within = |from: usize, low: &str, high: &str| {
+        text.get(from..from + 2).is_none_or(|part| (low..=high).contains(&part))
+    };
+    bytes.iter().zip(pattern).all(fits)
+        && within(5, "01", "12")
+        && within(8, "01", "28")
+        && within(11, "00", "23")
+        && within(14, "00", "59")
+        && within(17, "00", "59")
 }
 
 fn reads_clock(value: &Value) -> bool {

@@ -24,13 +24,15 @@ pub(super) enum Mode {
     Write = 2,
     /// A precondition, a result, a condition, an assertion.
     Read = 3,
+    /// `views.sql`.
+    Views = 4,
     /// SQL that an agent wrote.
-    Agent = 4,
+    Agent = 5,
 }
 
 impl Mode {
     fn of(number: u8) -> Self {
-        [Self::Engine, Self::Build, Self::Write, Self::Read]
+        [Self::Engine, Self::Build, Self::Write, Self::Read, Self::Views]
             .into_iter()
             .find(|mode| *mode as u8 == number)
             .unwrap_or(Self::Agent)
@@ -178,8 +180,8 @@ impl Guard {
         match context.action {
             AuthAction::Select | AuthAction::Recursive => None,
             AuthAction::Function { function_name } => function_refusal(function_name),
-            AuthAction::Read { table_name, .. } if mode == Mode::Agent => {
-                self.agent_refusal(table_name)
+            AuthAction::Read { table_name, column_name } if mode == Mode::Agent => {
+                self.agent_refusal(table_name, column_name)
             }
             AuthAction::Read { .. } => None,
             AuthAction::Insert { table_name } | AuthAction::Delete { table_name } => {
@@ -195,16 +197,30 @@ impl Guard {
             {
                 None
             }
+            AuthAction::CreateTempView { .. } if mode == Mode::Views => None,
             other => Some(format!("{} is not allowed here", name_of(&other))),
         }
     }
 
-    fn agent_refusal(&self, table: &str) -> Option<String> {
+    /// A table of which no column is read may be a `WITH` of the query itself. As there are
+    /// no tables but the copies, only those that the engine brings along are left to refuse.
+    fn agent_refusal(&self, table: &str, column: &str) -> Option<String> {
+        if column.is_empty() && !is_of_engine(table) {
+            return None;
+        }
         let readable = self.readable.lock().unwrap_or_else(PoisonError::into_inner);
         let known = readable.iter().any(|name| name.eq_ignore_ascii_case(table));
         let allowed = known || TABLE_FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(table));
         (!allowed).then(|| format!("reading `{table}` is not allowed here"))
     }
+}
+
+/// Returns whether a name is that of a table or module which SQLite has by itself.
+fn is_of_engine(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let starts = ["sqlite_", "pragma_", "fts", "rtree", "geopoly"];
+    starts.iter().any(|start| name.starts_with(start))
+        || ["bytecode", "dbstat", "tables_used"].contains(&name.as_str())
 }
 
 fn function_refusal(name: &str) -> Option<String> {
@@ -215,7 +231,11 @@ fn function_refusal(name: &str) -> Option<String> {
 /// The schema table is written when something is created, and never otherwise.
 fn write_refusal(mode: Mode, writes: bool, table: &str) -> Option<String> {
     let schema = ["sqlite_master", "sqlite_temp_master", "sqlite_schema"];
-    let allowed = writes && (mode == Mode::Build || !schema.contains(&table));
+    let allowed = match mode {
+        Mode::Build => table != "sqlite_temp_master",
+        Mode::Views => table == "sqlite_temp_master",
+        Mode::Engine | Mode::Write | Mode::Read | Mode::Agent => writes && !schema.contains(&table),
+    };
     (!allowed).then(|| format!("changing `{table}` is not allowed here"))
 }
 

@@ -3,11 +3,18 @@
 //! An operation runs in one transaction: preconditions, effects, result. Whatever stops it
 //! takes back all of it, the ids that it was given included, so a call that failed leaves
 //! the bytes as they were.
+//!
+//! Foreign keys are checked as statements end. A call that fails by one is done again with
+//! the check put off to its end: what it leaves is what counts, and only then can be said
+//! which row dangles. (To put it off always would cost more than the calls: it makes
+//! SQLite compile every statement anew.)
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, Statement};
+use rusqlite::{CachedStatement, Connection, Error, ErrorCode, MAIN_DB, StatementStatus, ffi};
 use serde_json::{Map, Value};
 use wildgym_tasks::world::{Code, Export, Operation, Precondition, Scene, Shape, World};
 
@@ -19,7 +26,16 @@ use super::guard::{Guard, Mode};
 use super::query;
 use super::trial::placeholders;
 use super::values::{Row, Rows, Scope, bind, is_true, rows, to_json};
+use super::views::Views;
 use crate::seed::Seed;
+
+/// Bytes of compiled statements that a world keeps, by SQLite's count: those of six to ten
+/// operations. Most calls of an attempt are of few operations, and compiling the statements
+/// of one takes four times as long as running them.
+const KEPT: usize = 160 << 10;
+
+/// Statements of which that many bytes can consist; more than fit.
+const STATEMENTS: usize = 256;
 
 /// One call of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +90,13 @@ pub struct Live {
     round: Option<u64>,
     done: Vec<Done>,
     written: Option<Written>,
+    views: Arc<Views>,
+    /// The places of the views that were made.
+    made: RefCell<BTreeSet<usize>>,
+    /// Bytes of compiled statements that are kept.
+    kept: Cell<usize>,
+    /// Whether a foreign key stopped the last statement.
+    dangled: Cell<bool>,
 }
 
 impl Live {
@@ -91,6 +114,7 @@ impl Live {
         let growth = blueprint.world.meta.limits.growth;
         let (connection, guard) = restore(&blueprint.image, &moment, &blueprint.calendar, growth)
             .map_err(|error| WorldError::broken("image", &error))?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let mut context = blueprint.world.meta.context.clone();
         context.extend(scene.context.clone());
         Ok(Self {
@@ -110,6 +134,10 @@ impl Live {
             round: None,
             done: Vec::new(),
             written: None,
+            views: Arc::clone(&blueprint.views),
+            made: RefCell::default(),
+            kept: Cell::new(0),
+            dangled: Cell::new(false),
         })
     }
 
@@ -216,7 +244,7 @@ impl Live {
         arguments: &Map<String, Value>,
         keep: &mut dyn FnMut(&Written) -> Result<(), String>,
     ) -> Result<Value, WorldError> {
-        self.guard.refill(self.world.meta.limits.steps);
+        self.make_views(self.views.of_operation(&operation.name))?;
         let scope = self.scope(arguments);
         let require = || {
             let mut all = operation.preconditions.iter();
@@ -250,14 +278,47 @@ impl Live {
         Scope { arguments, context: &self.context, now: self.moment.now() }
     }
 
-    /// Does all of `work` or nothing.
+    /// Makes views that statements need, those that are not there yet.
+    pub(super) fn make_views(&self, places: &[usize]) -> Result<(), WorldError> {
+        let mut made = self.made.borrow_mut();
+        for place in places {
+            let Some(view) = self.views.get(*place).filter(|_| !made.contains(place)) else {
+                continue;
+            };
+            self.guard.enter(Mode::Engine);
+            let done = self.connection.execute_batch(&view.sql);
+            done.map_err(|error| WorldError::broken(&view.name, &error))?;
+            made.insert(*place);
+        }
+        Ok(())
+    }
+
+    /// Makes the views that texts name.
+    pub(super) fn make_views_of(&self, texts: &[&str]) -> Result<(), WorldError> {
+        self.make_views(&self.views.needed(texts))
+    }
+
+    /// Does all of `work` or nothing. It may be asked to do it twice.
     pub(super) fn transaction<T>(
         &self,
         writes: bool,
-        work: impl FnOnce() -> Result<T, WorldError>,
+        mut work: impl FnMut() -> Result<T, WorldError>,
     ) -> Result<T, WorldError> {
+        self.dangled.set(false);
+        let result = self.all_or_nothing("BEGIN", &mut work);
+        if writes && result.is_err() && self.dangled.get() {
+            return self.all_or_nothing("BEGIN; PRAGMA defer_foreign_keys = ON", &mut work);
+        }
+        result
+    }
+
+    fn all_or_nothing<T>(
+        &self,
+        begin: &str,
+        work: &mut impl FnMut() -> Result<T, WorldError>,
+    ) -> Result<T, WorldError> {
+        self.guard.refill(self.world.meta.limits.steps);
         let given = self.moment.given();
-        let begin = if writes { "BEGIN; PRAGMA defer_foreign_keys = ON" } else { "BEGIN" };
         self.engine(begin).map_err(|error| WorldError::broken("begin", &error))?;
         let result = work().and_then(|value| self.commit().map(|()| value));
         if result.is_err() {
@@ -272,7 +333,10 @@ impl Live {
 
     fn engine(&self, sql: &str) -> rusqlite::Result<()> {
         self.guard.enter(Mode::Engine);
-        self.connection.execute_batch(sql)
+        if sql.contains(';') {
+            return self.connection.execute_batch(sql);
+        }
+        self.connection.prepare_cached(sql)?.raw_execute().map(|_| ())
     }
 
     fn commit(&self) -> Result<(), WorldError> {
@@ -300,21 +364,45 @@ impl Live {
         }
     }
 
-    /// Compiles a statement of the world and binds its parameters.
+    /// Compiles a statement of the world, or takes one that was kept, and binds its parameters.
     fn prepared(
         &self,
         mode: Mode,
         sql: &str,
         scope: &Scope<'_>,
-    ) -> Result<Statement<'_>, WorldError> {
+    ) -> Result<CachedStatement<'_>, WorldError> {
         self.guard.enter(mode);
-        let mut statement =
-            self.connection.prepare(sql).map_err(|error| WorldError::broken(sql, &error))?;
+        let compiled = self.connection.prepare_cached(sql);
+        let mut statement = compiled.map_err(|error| WorldError::broken(sql, &error))?;
+        if mode == Mode::Read && !statement.readonly() {
+            // It was compiled as an effect, with the rights of one.
+            return Err(WorldError::Broken(format!("{sql}: a condition changes the state")));
+        }
+        self.note(&statement, sql);
         bind(&mut statement, scope).map_err(|error| self.stopped(&error))?;
         Ok(statement)
     }
 
+    /// Counts what a new statement takes, and gives up what was kept where it is too much.
+    fn note(&self, statement: &CachedStatement<'_>, sql: &str) {
+        if statement.get_status(StatementStatus::Run) > 0 {
+            return;
+        }
+        let bytes = statement.get_status(StatementStatus::MemUsed);
+        // The text is kept as a key, too.
+        let bytes = usize::try_from(bytes).unwrap_or(0) + sql.len();
+        let mut kept = self.kept.get() + bytes;
+        if kept > KEPT {
+            self.connection.flush_prepared_statement_cache();
+            kept = bytes;
+        }
+        self.kept.set(kept);
+    }
+
     fn stopped(&self, error: &Error) -> WorldError {
+        if let Error::SqliteFailure(cause, _) = error {
+            self.dangled.set(cause.extended_code == ffi::SQLITE_CONSTRAINT_FOREIGNKEY);
+        }
         of_statement(error, &self.world.meta, &self.guard)
     }
 
@@ -328,22 +416,23 @@ impl Live {
         Ok(self.first(sql, scope)?.0)
     }
 
-    /// Returns whether the first value is true, and the first row by names.
+    /// Returns whether the first value is true, and where it is not, the first row by names.
     fn first(&self, sql: &str, scope: &Scope<'_>) -> Result<(bool, Row), WorldError> {
         let mut statement = self.prepared(Mode::Read, sql, scope)?;
-        let names: Vec<String> = statement.column_names().map(ToOwned::to_owned).collect();
+        let count = statement.column_count();
         let mut found = statement.raw_query();
         let Some(row) = found.next().map_err(|error| self.stopped(&error))? else {
             return Ok((false, Row::new()));
         };
         let value = |index: usize| row.get_ref(index).map_err(|error| self.stopped(&error));
-        let truth = is_true(value(0)?);
-        let fields = names
-            .iter()
-            .enumerate()
-            .map(|(index, name)| Ok((name.clone(), to_json(value(index)?))))
-            .collect::<Result<Row, WorldError>>()?;
-        Ok((truth, fields))
+        if is_true(value(0)?) {
+            return Ok((true, Row::new()));
+        }
+        let values = (0..count).map(|index| value(index).map(to_json));
+        let values = values.collect::<Result<Vec<_>, WorldError>>()?;
+        drop(found);
+        let names = statement.column_names().map(ToOwned::to_owned);
+        Ok((false, names.zip(values).collect()))
     }
 
     fn require(&self, precondition: &Precondition, scope: &Scope<'_>) -> Result<(), WorldError> {

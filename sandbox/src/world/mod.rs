@@ -27,6 +27,7 @@ mod script;
 mod short;
 mod trial;
 mod values;
+mod views;
 
 #[cfg(test)]
 mod tests;

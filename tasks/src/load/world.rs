@@ -66,13 +66,15 @@ impl World {
 }
 
 fn read(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Option<World> {
-    let expected = ["world.toml", "schema.sql", "seed.sql", "operations"];
+    let expected = ["world.toml", "schema.sql", "seed.sql", "views.sql", "operations"];
     tree.only(Utf8Path::new(""), &expected, notes);
     let file = Utf8Path::new("world.toml");
     let text = tree.text(file, notes);
     let meta = text.and_then(|text| document::read::<WorldMeta>(file, &text, 1, notes));
     let schema = script(tree, "schema.sql", notes);
     let seed = script(tree, "seed.sql", notes);
+    let views = "views.sql";
+    let views = tree.has_file(Utf8Path::new(views)).then(|| script(tree, views, notes)).flatten();
     let more = operations_files(tree, notes);
     let digest = tree.digest(notes);
     let (mut meta, source) = meta?;
@@ -84,6 +86,7 @@ fn read(tree: &Tree, folder: &Utf8Path, notes: &mut Notes) -> Option<World> {
     let mut world = World {
         schema: schema?,
         seed: seed?,
+        views,
         operations: BTreeMap::new(),
         digest,
         sources: BTreeMap::new(),

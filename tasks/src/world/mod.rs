@@ -30,6 +30,8 @@ pub struct World {
     pub schema: Script,
     /// The rows at the start: `seed.sql`.
     pub seed: Script,
+    /// Views that are no part of the state: `views.sql`, where there is one.
+    pub views: Option<Script>,
     /// The operations by name, from `world.toml` and `operations/*.toml`.
     pub operations: BTreeMap<String, Operation>,
     /// BLAKE3 over the names and bytes of every file, as 64 hexadecimal digits.

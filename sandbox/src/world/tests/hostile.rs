@@ -1,182 +1,208 @@
 //! SQL that an agent might send to see what it must not, or to keep the machine busy.
+//!
+//! The statements stand in `tests/worlds/hostile.json`, each with how it has to end and why
+//! it is there; names of the world stand in braces. Those that are too long to be written
+//! down are made here.
 
+use std::process::Command;
+
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Play, WorldError};
 
-/// Statements, each of which has to be refused or to show nothing but the views.
-const CORPUS: &[&str] = &[
-    "SELECT password FROM users",
-    "SELECT * FROM main.users",
-    "SELECT * FROM temp.users",
-    "SELECT * FROM users, order_report",
-    "SELECT * FROM order_report UNION SELECT id, name, role, password, 1 FROM users",
-    "SELECT * FROM order_report UNION ALL SELECT 1, 2, 3, 4, password FROM users",
-    "WITH order_report AS (SELECT password FROM users) SELECT * FROM order_report",
-    "WITH order_report (p) AS (SELECT password FROM main.users) SELECT p FROM order_report",
-    "SELECT (SELECT password FROM users LIMIT 1) FROM order_report",
-    "SELECT * FROM order_report WHERE EXISTS (SELECT 1 FROM users WHERE password LIKE 's%')",
-    "SELECT * FROM order_report ORDER BY (SELECT password FROM users)",
-    "SELECT * FROM order_report JOIN users ON 1",
-    "SELECT * FROM order_report AS users",
-    "SELECT max(password) FROM (SELECT * FROM users)",
-    "SELECT * FROM contacts",
-    "SELECT * FROM orders",
-    "SELECT * FROM \"users\"",
-    "SELECT * FROM [users]",
-    "SELECT * FROM `users`",
-    "SELECT * FROM 'users'",
-    "SELECT sql FROM sqlite_master",
-    "SELECT sql FROM sqlite_schema",
-    "SELECT * FROM sqlite_temp_master",
-    "SELECT * FROM sqlite_temp_schema",
-    "SELECT * FROM sqlite_sequence",
-    "SELECT * FROM sqlite_stat1",
-    "SELECT * FROM sqlite_dbpage",
-    "SELECT * FROM dbstat",
-    "SELECT * FROM sqlite_stmt",
-    "SELECT * FROM bytecode('SELECT 1')",
-    "SELECT * FROM tables_used('SELECT 1')",
-    "SELECT * FROM pragma_table_info('users')",
-    "SELECT * FROM pragma_database_list",
-    "SELECT * FROM pragma_table_list",
-    "SELECT * FROM pragma_function_list",
-    "SELECT * FROM pragma_compile_options",
-    "SELECT * FROM pragma_module_list",
-    "PRAGMA table_info(users)",
-    "PRAGMA database_list",
-    "PRAGMA journal_mode = OFF",
-    "PRAGMA writable_schema = ON",
-    "PRAGMA query_only = OFF",
-    "PRAGMA temp_store_directory = '/tmp'",
-    "PRAGMA hard_heap_limit = 1",
-    "PRAGMA trusted_schema = ON",
-    "ATTACH '/etc/passwd' AS p",
-    "ATTACH DATABASE ':memory:' AS m",
-    "ATTACH 'file:/etc/passwd?mode=ro' AS p",
-    "DETACH main",
-    "SELECT load_extension('libm.so')",
-    "SELECT load_extension('/lib/x86_64-linux-gnu/libm.so.6', 'x')",
-    "SELECT readfile('/etc/passwd')",
-    "SELECT writefile('/tmp/x', 'y')",
-    "SELECT edit('x')",
-    "SELECT fts3_tokenizer('simple')",
-    "SELECT fts3_tokenizer('simple', x'00')",
-    "SELECT sqlite_version()",
-    "SELECT sqlite_source_id()",
-    "SELECT sqlite_compileoption_get(0)",
-    "SELECT sqlite_log(1, 'x')",
-    "SELECT random()",
-    "SELECT hex(randomblob(16))",
-    "SELECT RANDOM()",
-    "INSERT INTO order_report VALUES (1, 2, 3, 4, 5)",
-    "INSERT INTO users VALUES (9, 'x', 'manager', 'y')",
-    "UPDATE users SET role = 'manager'",
-    "UPDATE stock_report SET stock = 9",
-    "DELETE FROM stock_report",
-    "DELETE FROM users",
-    "REPLACE INTO users VALUES (1, 'x', 'manager', 'y')",
-    "WITH x AS (SELECT 1) DELETE FROM stock_report",
-    "WITH x AS (SELECT 1) INSERT INTO stock_report SELECT 1, 2, 3",
-    "DROP TABLE users",
-    "DROP TABLE stock_report",
-    "DROP VIEW order_report",
-    "ALTER TABLE stock_report RENAME TO x",
-    "ALTER TABLE users ADD COLUMN x",
-    "CREATE TABLE x (y)",
-    "CREATE TEMP TABLE x (y)",
-    "CREATE TABLE x AS SELECT * FROM users",
-    "CREATE VIEW x AS SELECT * FROM users",
-    "CREATE TEMP VIEW order_report AS SELECT * FROM users",
-    "CREATE TRIGGER t AFTER INSERT ON stock_report BEGIN SELECT 1; END",
-    "CREATE TEMP TRIGGER t AFTER INSERT ON stock_report BEGIN SELECT 1; END",
-    "CREATE INDEX i ON stock_report (stock)",
-    "CREATE VIRTUAL TABLE x USING fts5(y)",
-    "CREATE VIRTUAL TABLE x USING rtree(a, b, c)",
-    "CREATE VIRTUAL TABLE x USING dbstat",
-    "BEGIN",
-    "COMMIT",
-    "ROLLBACK",
-    "SAVEPOINT x",
-    "RELEASE x",
-    "VACUUM",
-    "VACUUM INTO '/tmp/stolen.db'",
-    "ANALYZE",
-    "REINDEX",
-    "EXPLAIN SELECT * FROM order_report",
-    "EXPLAIN QUERY PLAN SELECT * FROM users",
-    "SELECT 1; SELECT password FROM users",
-    "SELECT 1; DROP TABLE users",
-    "SELECT 1 /* ; */; ATTACH 'x' AS y",
-    "SELECT * FROM order_report; --",
-    "SELECT ?1",
-    "SELECT :sql, @user_id, $now",
-    "SELECT * FROM json_each((SELECT json_group_array(password) FROM users))",
-    "SELECT * FROM json_tree((SELECT json_group_object(name, password) FROM users))",
-    "SELECT new_id('ORD'), draw(1, 6)",
-    "SELECT datetime('now', 'localtime')",
-    "SELECT * FROM fts3tokenize",
-    "SELECT * FROM generate_series(1, 10)",
-    "SELECT * FROM carray(1, 2)",
-    "VALUES ((SELECT password FROM users))",
-    "",
-    ";",
-    "--",
-    "SELECT",
-    "SELECT * FROM",
-    "\0SELECT 1",
-    "SELECT '\u{202e}password' FROM users",
+/// A statement and how it has to end: `refused` or `answered`.
+#[derive(Debug, Deserialize)]
+struct Case {
+    why: String,
+    ends: String,
+    sql: String,
+}
+
+/// What the names in braces are in the example world.
+const NAMES: [(&str, &str); 6] = [
+    ("{view}", "stock_report"),
+    ("{column}", "stock"),
+    ("{other}", "order_report"),
+    ("{table}", "users"),
+    ("{TABLE}", "USERS"),
+    ("{secret}", "password"),
 ];
 
-/// Statements that would run for ever, or fill the memory.
-const GREEDY: &[&str] = &[
-    "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
-    "WITH RECURSIVE c (x) AS (SELECT 1 UNION SELECT x + 1 FROM c) SELECT x FROM c ORDER BY x DESC",
-    "WITH RECURSIVE c (x, s) AS (SELECT 1, zeroblob(16000) UNION ALL SELECT x + 1, s FROM c) \
-     SELECT * FROM c ORDER BY s, x",
-    "WITH RECURSIVE c (x) AS (SELECT 'a' UNION ALL SELECT x || x FROM c) SELECT length(x) FROM c",
-    "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c",
-    "SELECT zeroblob(2000000000)",
-    "SELECT printf('%2000000000d', 1)",
-    "SELECT replace(hex(zeroblob(8000)), '0', hex(zeroblob(8000)))",
-    "SELECT count(*) FROM stock_report a, stock_report b, stock_report c, stock_report d, \
-     stock_report e, stock_report f, stock_report g, stock_report h, stock_report i, \
-     stock_report j, stock_report k, stock_report l",
-    "WITH a AS (SELECT 1 UNION ALL SELECT 2), b AS (SELECT 1 FROM a, a x, a y, a z), \
-     c AS (SELECT 1 FROM b, b x, b y, b z), d AS (SELECT 1 FROM c, c x, c y, c z) \
-     SELECT count(*) FROM d",
-    "SELECT group_concat(hex(zeroblob(8000))) FROM stock_report a, stock_report b",
-];
+/// What stands in the tables and not in the views, or outside of the database.
+const SECRETS: [&str; 5] = ["sesame", "Moreau", "CREATE TABLE", "acme.example", "root:"];
 
-#[test]
-fn hostile_sql_sees_nothing_but_the_views() {
-    assert!(CORPUS.len() >= 100);
-    let mut play = Play::new();
-    let before = play.live.image().unwrap();
-    for sql in CORPUS {
-        match play.call("query_reports", &json!({"sql": sql})) {
-            Ok(found) => {
-                let text = found.to_string();
-                for secret in ["sesame", "Moreau", "CREATE TABLE", "acme.example", "root:"] {
-                    assert!(!text.contains(secret), "{sql}: {text}");
-                }
-            }
-            Err(WorldError::Refused(_)) => {}
-            Err(WorldError::Broken(why)) => panic!("{sql}: {why}"),
+/// Most memory that a query may take for a while, in KiB.
+const MEMORY: u64 = 128 << 10;
+
+fn corpus() -> Vec<Case> {
+    let text = include_str!("../../../tests/worlds/hostile.json");
+    let mut cases: Vec<Case> = serde_json::from_str(text).unwrap();
+    for case in &mut cases {
+        for (name, value) in NAMES {
+            case.sql = case.sql.replace(name, value);
         }
-        assert!(play.live.image().unwrap() == before, "{sql}: changed the state");
     }
+    let made = made().into_iter().map(|(sql, ends, why)| {
+        let (ends, why) = (ends.to_owned(), why.to_owned());
+        Case { why, ends, sql }
+    });
+    cases.extend(made);
+    cases
+}
+
+/// Makes the long ones.
+fn made() -> Vec<(String, &'static str, &'static str)> {
+    let nested = |open: &str, core: &str, close: &str, times: usize| {
+        format!("{}{core}{}", open.repeat(times), close.repeat(times))
+    };
+    let select = |expression: String| format!("SELECT {expression}");
+    let doubling: Vec<String> = (1..40)
+        .map(|level| format!("c{level} AS (SELECT 1 FROM c{0} a, c{0} b)", level - 1))
+        .collect();
+    let joins = |count: usize| {
+        let tables: Vec<String> =
+            (0..count).map(|index| format!("stock_report t{index}")).collect();
+        format!("SELECT count(*) FROM {}", tables.join(", "))
+    };
+    let unions = vec!["SELECT 1"; 300].join(" UNION ");
+    let wild = |sign: &str, count: usize| format!("{sign}a").repeat(count);
+    let long = "hex(zeroblob(2000))";
+    let many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000) ";
+    vec![
+        (select(nested("(", "1", ")", 10_000)), "refused", "parentheses 10,000 deep"),
+        (select(nested("(", "1", ")", 4_000)), "refused", "parentheses that leave nothing behind"),
+        (select(nested("-(", "1", ")", 3_000)), "refused", "signs 3,000 deep"),
+        (select(nested("NOT ", "1", "", 2_000)), "refused", "negations 2,000 deep"),
+        (select(nested("abs(", "1", ")", 1_500)), "refused", "calls 1,500 deep"),
+        (select(nested("CASE WHEN ", "1", " THEN 1 END", 300)), "refused", "branches 300 deep"),
+        (nested("SELECT * FROM (", "SELECT 1", ")", 600), "refused", "subqueries 600 deep"),
+        (select(nested("(SELECT ", "1", ")", 900)), "refused", "scalar subqueries 900 deep"),
+        (select(vec!["1"; 3_000].join(" OR ")), "refused", "3,000 alternatives"),
+        (select(vec!["1"; 4_000].join("||")), "refused", "4,000 parts of a text"),
+        (select(vec!["1"; 2_500].join(", ")), "refused", "2,500 columns"),
+        (select(format!("1 IN ({})", vec!["1"; 3_000].join(", "))), "answered", "a long list"),
+        (select("1".repeat(20_000)), "refused", "a number of 20,000 digits"),
+        (select(format!("\"{}\"", "x".repeat(9_000))), "refused", "a name of 9,000 letters"),
+        (select(format!("length('{}')", "x".repeat(9_000))), "refused", "a text of 9,000 letters"),
+        (format!("SELECT 1 {}", "/* x */ ".repeat(1_000)), "answered", "a thousand comments"),
+        (unions.clone(), "refused", "300 halves of a union"),
+        (format!("SELECT count(*) FROM ({unions})"), "refused", "the same inside"),
+        (
+            format!("WITH c0 AS (SELECT 1), {} SELECT count(*) FROM c39", doubling.join(", ")),
+            "refused",
+            "39 doublings, each named twice by the next",
+        ),
+        (joins(64), "refused", "64 tables beside each other"),
+        (joins(65), "refused", "one more than the engine can join"),
+        (
+            format!("SELECT replace({long}, '0', 'a') LIKE '{}b'", wild("%", 40)),
+            "answered",
+            "a pattern that looks back again and again",
+        ),
+        (
+            format!("SELECT replace({long}, '0', 'a') GLOB '{}b'", wild("*", 40)),
+            "answered",
+            "the same with other signs",
+        ),
+        (format!("SELECT 'a' LIKE '{}'", wild("%", 2_000)), "refused", "a pattern of 4,000 signs"),
+        (
+            format!(
+                "{many}SELECT count(*) FROM n WHERE replace({long}, '0', 'a') || i LIKE '{}b'",
+                wild("%", 40)
+            ),
+            "refused",
+            "9,000 times a pattern that looks back",
+        ),
+        (
+            format!("SELECT json_extract('{}', '$')", nested("[", "", "]", 4_000)),
+            "refused",
+            "JSON 4,000 deep",
+        ),
+        (
+            format!("SELECT count(*) FROM json_tree('{}')", nested("[", "", "]", 900)),
+            "answered",
+            "JSON 900 deep",
+        ),
+        (
+            format!("{many}SELECT count(*) FROM n, json_each('[{}1]')", "1,".repeat(900)),
+            "refused",
+            "9,000 times a list of 900",
+        ),
+        (
+            format!(
+                "{many}SELECT count(*) FROM n WHERE instr({long}, i || '{}')",
+                "0".repeat(1_000)
+            ),
+            "refused",
+            "9,000 searches in long texts",
+        ),
+    ]
+}
+
+/// Asks, and says how it ended; whatever is told holds no secret.
+fn ask(play: &mut Play, case: &Case) -> &'static str {
+    let short: String = case.sql.chars().take(200).collect();
+    let (ended, told) = match play.call("query_reports", &json!({"sql": case.sql})) {
+        Ok(found) => ("answered", found.to_string()),
+        Err(WorldError::Refused(refusal)) => ("refused", refusal.message),
+        Err(WorldError::Broken(why)) => panic!("{short} ({}): {why}", case.why),
+    };
+    for secret in SECRETS {
+        assert!(!told.contains(secret), "{short} ({}): {told}", case.why);
+    }
+    assert!(told.len() < 400 << 10 && !told.is_empty(), "{short}: {} bytes", told.len());
+    ended
 }
 
 #[test]
-fn greedy_sql_ends() {
+fn hostile_sql_sees_nothing_but_the_views_and_ends() {
+    let corpus = corpus();
+    assert!(corpus.len() >= 250, "{}", corpus.len());
     let mut play = Play::new();
-    for sql in GREEDY {
-        match play.call("query_reports", &json!({"sql": sql})) {
-            Err(WorldError::Refused(_)) => {}
-            other => panic!("{sql}: {other:?}"),
+    let before = play.live.image().unwrap();
+    let mut wrong = Vec::new();
+    for case in &corpus {
+        let ended = ask(&mut play, case);
+        if ended != case.ends {
+            let short: String = case.sql.chars().take(120).collect();
+            wrong.push(format!("{ended}: {short} ({})", case.why));
         }
+        assert!(play.live.image().unwrap() == before, "{}: changed the state", case.sql);
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// It is asked in a process of its own, whose memory is nobody else's.
+#[test]
+fn no_query_takes_much_memory() {
+    let name = "world::tests::hostile::no_query_takes_much_memory";
+    if std::env::var_os("WILDGYM_TEST_ASKS").is_some() {
+        let corpus = corpus();
+        let mut play = Play::new();
+        let before = peak();
+        for case in &corpus {
+            ask(&mut play, case);
+        }
+        println!("grew by {} KiB", peak() - before);
+        return;
+    }
+    let asked = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env("WILDGYM_TEST_ASKS", "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&asked.stdout);
+    let grown = text.lines().find_map(|line| line.split_once("grew by ")?.1.strip_suffix(" KiB"));
+    let grown: u64 = grown.unwrap_or_else(|| panic!("{asked:?}")).parse().unwrap();
+    assert!(grown < MEMORY, "{grown} KiB");
+}
+
+/// Returns the most memory that this process ever held, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
 #[test]
@@ -201,4 +227,29 @@ fn honest_sql_is_answered() {
     let Err(WorldError::Refused(refusal)) = ask("SELECT * FROM user") else { panic!("answered") };
     let want = "no such table: user; what can be read is `order_report`, `stock_report` (invalid)";
     assert_eq!(refusal.to_string(), want);
+}
+
+/// What is too much is said with the number that helps.
+#[test]
+fn limits_are_told() {
+    let mut play = Play::new();
+    let count = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 90)";
+    let table = [
+        (
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n",
+            "the query takes more than 100000 steps; ask for less (limit)",
+        ),
+        ("SELECT zeroblob(5000)", "a text or a row has more than 4096 bytes (limit)"),
+        (
+            &format!("{count} SELECT i FROM n, stock_report"),
+            "more than 100 rows; add LIMIT, or sum up in the query (limit)",
+        ),
+        (
+            &format!("{count} SELECT hex(zeroblob(2000)) AS a, hex(zeroblob(2001)) AS b FROM n"),
+            "the result has more than 256 KiB (limit)",
+        ),
+    ];
+    for (sql, want) in table {
+        assert_eq!(play.refusal("query_reports", &json!({"sql": sql})), want, "{sql}");
+    }
 }

@@ -1,6 +1,9 @@
 //! Whatever is called in whatever order: no invariant breaks, and nothing is half done.
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
 use super::{Play, WorldError};
@@ -49,36 +52,56 @@ fn call() -> impl Strategy<Value = (bool, String, Value)> {
         .prop_map(|(beside, (name, arguments))| (beside, name.to_owned(), arguments))
 }
 
+/// A call: whether it comes in the round of the one before, its operation, its arguments.
+type Step = (bool, String, Value);
+
 /// How many sequences are tried; with `WILDGYM_BARS` as many as the bar asks for.
 fn sequences() -> u32 {
     if std::env::var_os("WILDGYM_BARS").is_some() { 10_000 } else { 100 }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(sequences()))]
-
-    #[test]
-    fn no_sequence_breaks_an_invariant(calls in prop::collection::vec(call(), 1..12)) {
-        let mut play = Play::new();
-        let mut before = play.live.image().unwrap();
-        for (beside, operation, arguments) in &calls {
-            let result = if *beside {
-                play.beside(operation, arguments)
-            } else {
-                play.call(operation, arguments)
-            };
-            let after = play.live.image().unwrap();
-            match result {
-                Ok(_) => {}
-                Err(WorldError::Refused(_)) => prop_assert!(after == before, "{operation} left something"),
-                Err(WorldError::Broken(why)) => prop_assert!(false, "{operation} {arguments}: {why}"),
+/// Plays a sequence, and shows that a call that was refused left nothing.
+fn play(steps: &[Step]) -> Result<Play, TestCaseError> {
+    let mut play = Play::new();
+    let mut before = play.live.image().unwrap();
+    for (beside, operation, arguments) in steps {
+        let result = if *beside {
+            play.beside(operation, arguments)
+        } else {
+            play.call(operation, arguments)
+        };
+        let after = play.live.image().unwrap();
+        match result {
+            Ok(_) => {}
+            Err(WorldError::Refused(_)) => {
+                prop_assert!(after == before, "{operation} left something");
             }
-            before = after;
+            Err(WorldError::Broken(why)) => {
+                prop_assert!(false, "{operation} {arguments}: {why}");
+            }
         }
-        let pair = play.pair();
+        before = after;
+    }
+    Ok(play)
+}
+
+#[test]
+fn no_sequence_breaks_an_invariant() {
+    let (cases, calls) = (sequences(), Cell::new(0));
+    let config = ProptestConfig::with_cases(cases);
+    let sequence = prop::collection::vec(call(), 1..12);
+    let result = TestRunner::new(config).run(&sequence, |steps| {
+        let mut first = play(&steps)?;
+        calls.set(calls.get() + steps.len());
+        let pair = first.pair();
         for invariant in INVARIANTS {
             let finding = pair.check(invariant).unwrap();
-            prop_assert!(finding.holds, "{:?}: {:?}", calls, finding);
+            prop_assert!(finding.holds, "{finding:?}");
         }
-    }
+        let again = play(&steps)?.live.image().unwrap();
+        prop_assert!(first.live.image().unwrap() == again, "one seed, other bytes");
+        Ok(())
+    });
+    result.unwrap_or_else(|error| panic!("{error}"));
+    println!("depot: {cases} sequences of {} calls, each twice, keep the invariants", calls.get());
 }
