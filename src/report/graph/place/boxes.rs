@@ -120,7 +120,9 @@ fn shown_arguments(scene: &Scene, place: usize) -> Vec<(String, String)> {
     let fields = match &call.arguments {
         Value::Null => return Vec::new(),
         Value::Object(fields) => fields,
-        other => return vec![("arguments".to_owned(), plain(other))],
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            return vec![("arguments".to_owned(), plain(&call.arguments))];
+        }
     };
     let root = |path: &str| path.split(['.', '[']).next().unwrap_or_default().to_owned();
     let flows = scene.flows.iter().filter(|flow| flow.to == Some(place));
@@ -144,7 +146,9 @@ fn shown_arguments(scene: &Scene, place: usize) -> Vec<(String, String)> {
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
     }
 }
 
