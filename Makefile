@@ -30,9 +30,10 @@ bars: setup ## the long ones: crash loops, many attempts at once; each prints it
 	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test gate --test metrics --test starter -- --nocapture --test-threads 1
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --lib -- web::recording web::warc world::tests::random --nocapture
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --test files -- mutations --nocapture
+	WILDGYM_BARS=1 $(CARGO) test --release --test enterprise -- random --nocapture
 
 bench: setup ## speed against named peers, see benches/README.md
-	$(CARGO) bench --bench browser --bench documents --bench execute_code --bench report --bench web
+	$(CARGO) bench --bench browser --bench documents --bench execute_code --bench report --bench web --bench world
 
 clean: ## remove what was built here; the code runtime stays in the cache
 	$(CARGO) clean

@@ -21,7 +21,7 @@ use wildgym_tasks::world::{Code, Export, Operation, Precondition, Scene, Shape, 
 use super::blueprint::{Blueprint, restore};
 use super::error::{WorldError, dangling, of_statement};
 use super::events::{Armed, Happened};
-use super::functions::{Calendar, Moment};
+use super::functions::{Calendar, Moment, clock_text};
 use super::guard::{Guard, Mode};
 use super::query;
 use super::trial::placeholders;
@@ -275,7 +275,7 @@ impl Live {
     }
 
     pub(super) fn scope<'s>(&'s self, arguments: &'s Map<String, Value>) -> Scope<'s> {
-        Scope { arguments, context: &self.context, now: self.moment.now() }
+        Scope { arguments, context: &self.context, now: clock_text(self.moment.now()) }
     }
 
     /// Makes views that statements need, those that are not there yet.

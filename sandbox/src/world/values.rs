@@ -1,24 +1,21 @@
 //! Between JSON and the values of a table.
 
-use jiff::Timestamp;
 use rusqlite::Statement;
 use rusqlite::types::{Value as Sql, ValueRef};
 use serde_json::{Map, Number, Value};
-
-use super::functions::clock_text;
 
 /// A row as the caller sees it.
 pub(super) type Row = Map<String, Value>;
 
 /// What the parameters of a statement stand for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Scope<'s> {
     /// What `:name` stands for.
     pub(super) arguments: &'s Map<String, Value>,
     /// What `@name` stands for.
     pub(super) context: &'s Map<String, Value>,
-    /// The time, `$now` and `$today`.
-    pub(super) now: Timestamp,
+    /// The time as tables hold it, `$now`; its first ten characters are `$today`.
+    pub(super) now: String,
 }
 
 impl Scope<'_> {
@@ -27,8 +24,8 @@ impl Scope<'_> {
         match (kind, name) {
             (":", name) => self.arguments.get(name).map_or(Sql::Null, to_sql),
             ("@", name) => self.context.get(name).map_or(Sql::Null, to_sql),
-            ("$", "now") => Sql::Text(clock_text(self.now)),
-            ("$", "today") => Sql::Text(clock_text(self.now).chars().take(10).collect()),
+            ("$", "now") => Sql::Text(self.now.clone()),
+            ("$", "today") => Sql::Text(self.now.chars().take(10).collect()),
             _ => Sql::Null,
         }
     }

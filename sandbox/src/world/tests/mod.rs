@@ -394,3 +394,77 @@ fn worlds_live_side_by_side() {
     }
     is_send(&worlds);
 }
+
+/// What an operation that was called before costs is running its statements: none of them is
+/// compiled anew, whatever is bound.
+#[test]
+fn statements_are_compiled_once() {
+    let mut play = Play::new();
+    let order = |quantity: i64| json!({"contact_id": "CON-acme0001", "lines": [{"product_id": 1, "quantity": quantity}]});
+    for quantity in 1..6 {
+        play.call("place_order", &order(quantity)).unwrap();
+    }
+    let operation = &play.blueprint.world().operations["place_order"];
+    let conditions = operation.preconditions.iter().map(|condition| &condition.sql);
+    for sql in conditions.chain(&operation.effects).chain(&operation.result) {
+        let statement = play.live.connection.prepare_cached(sql).unwrap();
+        let status = |status| statement.get_status(status);
+        assert_eq!(status(rusqlite::StatementStatus::RePrepare), 0, "{sql}");
+        assert!(status(rusqlite::StatementStatus::Run) >= 5, "{sql}: it was not kept");
+    }
+}
+
+/// A row that names nothing for a while is no fault: what an operation leaves counts.
+#[test]
+fn references_are_checked_as_operations_end() {
+    let mut world = World::load(&folder()).unwrap();
+    let operation = world.operations.get_mut("log_activity").unwrap();
+    operation.effects.push(
+        "INSERT OR IGNORE INTO contacts (id, name) VALUES (:contact_id, new_id('X'))".to_owned(),
+    );
+    let blueprint = Blueprint::build(world, 0).unwrap();
+    let live = blueprint.open(scene(), start(), Seed::of_run(1)).unwrap();
+    let mut play = Play { blueprint, live, number: 0, round: 0 };
+    let activity = json!({"contact_id": "CON-later001", "type": "call"});
+    play.call("log_activity", &activity).unwrap();
+    let pair = play.pair();
+    for assertion in ["contacts.count == baseline + 1", "contacts[-1].id == \"CON-later001\""] {
+        assert!(pair.check(assertion).unwrap().holds, "{assertion}");
+    }
+}
+
+/// Views of `views.sql` can be read by operations and agents, and are no part of the state.
+#[test]
+fn views_beside_the_state_are_made_when_they_are_named() {
+    let mut world = World::load(&folder()).unwrap();
+    world.views = Some(wildgym_tasks::world::Script {
+        file: "views.sql".into(),
+        text: "-- Two.\nCREATE TEMP VIEW low AS SELECT * FROM base WHERE stock < 50;\n\
+               CREATE TEMP VIEW base AS SELECT name, stock FROM products;\n"
+            .to_owned(),
+    });
+    world.meta.views.push("low".to_owned());
+    let operation = world.operations.get_mut("create_contact").unwrap();
+    operation.result = Some("SELECT count(*) AS low FROM low".to_owned());
+    let blueprint = Blueprint::build(world.clone(), 0).unwrap_or_else(|faults| panic!("{faults}"));
+    let live = blueprint.open(scene(), start(), Seed::of_run(1)).unwrap();
+    let mut play = Play { blueprint, live, number: 0, round: 0 };
+    let rows = play.call("query_reports", &json!({"sql": "SELECT count(*) FROM low"})).unwrap();
+    assert_eq!(rows["rows"], json!([[3]]));
+    assert_eq!(play.call("create_contact", &json!({"name": "A"})).unwrap()["low"], 3);
+    let image = play.live.image().unwrap();
+    let look = super::Look::open(&image, start()).unwrap();
+    let names: Vec<_> = look.relations().unwrap().into_iter().map(|one| one.name).collect();
+    assert!(!names.contains(&"low".to_owned()), "{names:?}");
+    let table = [
+        ("CREATE VIEW low AS SELECT 1", "expected `CREATE TEMP VIEW name AS SELECT …`"),
+        ("CREATE TEMP VIEW low AS SELECT nmae FROM products", "`low`: no such column: nmae"),
+        ("CREATE TEMP VIEW orders AS SELECT 1", "`orders`: schema.sql has something of that name"),
+        ("CREATE TEMP VIEW low AS SELECT random()", "the function `random` is not allowed here"),
+    ];
+    for (text, want) in table {
+        text.clone_into(&mut world.views.as_mut().unwrap().text);
+        let faults = Blueprint::build(world.clone(), 0).unwrap_err().to_string();
+        assert!(faults.contains(want) && faults.contains("views.sql"), "{text}: {faults}");
+    }
+}
