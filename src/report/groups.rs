@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wildgym_tasks::{Factor, Scenario, Variant};
 
 use super::view::{RunView, TrialView};
+use crate::store::{Axis, Setting};
 
 /// What trials are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,13 +25,18 @@ pub enum Grouping {
     Variant,
     /// The condition.
     Condition,
+    /// How tools are offered, on one of its axes.
+    Offering(Axis),
 }
 
 impl Grouping {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Scenario,
         Self::Condition,
+        Self::Offering(Axis::Distractors),
+        Self::Offering(Axis::ToolText),
+        Self::Offering(Axis::ToolOrder),
         Self::Variant,
         Self::Subset,
         Self::Domain,
@@ -49,6 +55,7 @@ impl Grouping {
             Self::Factor => "factor",
             Self::Variant => "variant",
             Self::Condition => "condition",
+            Self::Offering(axis) => axis.name(),
         }
     }
 
@@ -67,6 +74,7 @@ impl Grouping {
             Self::Factor => task.factors.iter().copied().map(Key::Factor).collect(),
             Self::Variant => vec![Key::Variant(trial.id.variant.clone())],
             Self::Condition => text(&trial.id.condition),
+            Self::Offering(axis) => vec![Key::Setting(trial.offering.setting(axis))],
         }
     }
 }
@@ -77,6 +85,7 @@ enum Key {
     Scenario(Scenario),
     Factor(Factor),
     Variant(Variant),
+    Setting(Setting),
     Text(String),
 }
 
@@ -86,6 +95,7 @@ impl Key {
             Self::Scenario(scenario) => scenario.to_string(),
             Self::Factor(factor) => factor.to_string(),
             Self::Variant(variant) => variant.to_string(),
+            Self::Setting(setting) => setting.to_string(),
             Self::Text(text) => text.clone(),
         }
     }
@@ -121,7 +131,8 @@ impl RunView {
             | Grouping::Domain
             | Grouping::Language
             | Grouping::Variant
-            | Grouping::Condition => self.trials.iter().collect(),
+            | Grouping::Condition
+            | Grouping::Offering(_) => self.trials.iter().collect(),
         };
         grouped(&trials, by)
     }

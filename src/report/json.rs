@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, conduct, stages, usage};
+use super::{ReportOptions, ablation, conduct, curves, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -77,6 +77,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if let Some(ablation) = ablation::value(view) {
         report["ablation"] = ablation;
     }
+    if let Some(curves) = curves::value(view) {
+        report["offered_tools"] = curves;
+    }
     report
 }
 
@@ -89,9 +92,11 @@ fn scores(view: &RunView, options: &ReportOptions) -> Value {
         let groups = view.grouped(by);
         let always = match by {
             Grouping::Scenario | Grouping::Variant | Grouping::Factor => true,
-            Grouping::Condition | Grouping::Subset | Grouping::Domain | Grouping::Language => {
-                options.by.contains(&by)
-            }
+            Grouping::Condition
+            | Grouping::Offering(_)
+            | Grouping::Subset
+            | Grouping::Domain
+            | Grouping::Language => options.by.contains(&by),
         };
         if always || groups.len() > 1 {
             let scores =

@@ -57,7 +57,8 @@ impl<'a> Sheet<'a> {
                     | Grouping::Language
                     | Grouping::Factor
                     | Grouping::Variant
-                    | Grouping::Condition => {
+                    | Grouping::Condition
+                    | Grouping::Offering(_) => {
                         format!("{} {}", by.name(), one_line(&group.name, 120))
                     }
                 };
