@@ -297,7 +297,8 @@ pub(super) fn pin(
 
 /// Has the gym offer tools as a stored run began, and refuses to go on where it cannot.
 pub(super) fn again(gym: &mut Gym, config: &RunConfig, blobs: &Blobs) -> Result<(), Failure> {
-    let texts = |condition: &Condition| condition.offering.as_ref()?.tool_text.as_ref()?.texts.clone();
+    let texts =
+        |condition: &Condition| condition.offering.as_ref()?.tool_text.as_ref()?.texts.clone();
     let digests: BTreeSet<String> = config.conditions.values().filter_map(texts).collect();
     let mut wordings = BTreeMap::new();
     for digest in digests {

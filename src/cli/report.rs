@@ -19,7 +19,8 @@ use crate::report::{
 };
 use crate::runner;
 use crate::store::{
-    Condition, Damaged, Index, Judged, Offering, RunConfig, Store, StoreError, Stored, TaskData, Trial, WebName,
+    Condition, Damaged, Index, Judged, Offering, RunConfig, Store, StoreError, Stored, TaskData,
+    Trial, WebName,
 };
 use crate::verdict::Verdict;
 

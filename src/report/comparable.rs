@@ -306,8 +306,11 @@ fn browser<'a>(side: &Pinned<'a>) -> &'a str {
 /// are replaced with their digest, for a name is soon given to others.
 fn values(offering: &Offering, axis: Axis) -> String {
     let digest = offering.tool_text.as_ref().filter(|_| axis == Axis::ToolText);
-    let digest: String =
-        digest.and_then(|text| text.texts.as_ref()).into_iter().flat_map(|it| it.chars().take(12)).collect();
+    let digest: String = digest
+        .and_then(|text| text.texts.as_ref())
+        .into_iter()
+        .flat_map(|it| it.chars().take(12))
+        .collect();
     let value = offering.setting(axis);
     if digest.is_empty() { value.to_string() } else { format!("{value} ({digest})") }
 }
@@ -318,16 +321,16 @@ fn offered(condition: Option<&Condition>) -> String {
         return String::new();
     };
     let usual = Offering::default();
-    let varied = Axis::ALL.into_iter().filter(|axis| offering.setting(*axis) != usual.setting(*axis));
+    let varied =
+        Axis::ALL.into_iter().filter(|axis| offering.setting(*axis) != usual.setting(*axis));
     varied.map(|axis| format!(", {} {}", axis.name(), values(offering, axis))).collect()
 }
 
 /// How tools are offered: how many, in which words, in which order.
 fn offering(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
     let usual = Offering::default();
-    let of = |side: &Pinned<'_>, axis| {
-        values(side.condition.offering.as_ref().unwrap_or(&usual), axis)
-    };
+    let of =
+        |side: &Pinned<'_>, axis| values(side.condition.offering.as_ref().unwrap_or(&usual), axis);
     Axis::ALL.into_iter().flat_map(|axis| differ(axis.name(), &of(a, axis), &of(b, axis))).collect()
 }
 

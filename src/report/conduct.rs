@@ -157,10 +157,13 @@ fn groups<'a>(known: &[(&'a TrialView, &'a Conduct)]) -> Vec<(&'static str, Grou
         ("tier", by(&|trial, _| trial.task.tier.map(|tier| tier.to_string()))),
         ("type", by(&|trial, _| trial.task.kind.map(|kind| kind.name().to_owned()))),
         // Where the number is varied, a section of its own is about it.
-        ("tools", by(&|trial, conduct| {
-            let varied = trial.offering.distractors.is_some();
-            (!varied).then(|| format!("{:03}", conduct.tools))
-        })),
+        (
+            "tools",
+            by(&|trial, conduct| {
+                let varied = trial.offering.distractors.is_some();
+                (!varied).then(|| format!("{:03}", conduct.tools))
+            }),
+        ),
     ]
 }
 

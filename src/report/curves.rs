@@ -86,7 +86,8 @@ impl Step<'_> {
     /// Returns passed and judged trials.
     fn counts(&self) -> (u32, u32) {
         let states = || self.trials.iter().map(|trial| trial.state());
-        let count = |wanted: &dyn Fn(State) -> bool| states().filter(|state| wanted(*state)).count();
+        let count =
+            |wanted: &dyn Fn(State) -> bool| states().filter(|state| wanted(*state)).count();
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         (number(count(&|state| state == State::Pass)), number(count(&State::is_judged)))
     }

@@ -137,9 +137,7 @@ impl Gym {
     #[must_use]
     pub fn schemas_under(&self, condition: &str) -> Vec<Value> {
         match self.presented.get(condition) {
-            Some(presented) => {
-                presented.told(&self.catalog).iter().map(schema::openai).collect()
-            }
+            Some(presented) => presented.told(&self.catalog).iter().map(schema::openai).collect(),
             None => self.schemas.as_ref().clone(),
         }
     }

@@ -118,14 +118,11 @@ impl Offering {
     #[must_use]
     pub fn setting(&self, axis: Axis) -> Setting {
         match axis {
-            Axis::Distractors => {
-                Setting::Distractors(self.distractors.unwrap_or(Distractors::All))
-            }
+            Axis::Distractors => Setting::Distractors(self.distractors.unwrap_or(Distractors::All)),
             Axis::ToolText => match &self.tool_text {
-                Some(text) => Setting::ToolText {
-                    replaced: text.texts.is_some(),
-                    name: text.name.clone(),
-                },
+                Some(text) => {
+                    Setting::ToolText { replaced: text.texts.is_some(), name: text.name.clone() }
+                }
                 None => Setting::ToolText { replaced: false, name: ORIGINAL.to_owned() },
             },
             Axis::ToolOrder => Setting::ToolOrder(self.tool_order.unwrap_or(ToolOrder::Listed)),

@@ -87,7 +87,8 @@ fn chart(curve: &Curve<'_>, view: &RunView, top: f64, out: &mut String) {
 
 /// Draws the line of one score, with its intervals.
 fn line(out: &mut String, scores: &[Estimate], places: &[f64], (colour, broken): (&str, &str)) {
-    let known = || scores.iter().zip(places).filter_map(|(score, x)| Some((score, *x, score.value?)));
+    let known =
+        || scores.iter().zip(places).filter_map(|(score, x)| Some((score, *x, score.value?)));
     let points: Vec<String> =
         known().map(|(_, x, value)| format!("{x:.1},{:.1}", height_of(value))).collect();
     let _ = writeln!(
