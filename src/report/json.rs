@@ -101,7 +101,10 @@ fn scores(view: &RunView, options: &ReportOptions) -> Value {
         if always || groups.len() > 1 {
             let scores =
                 groups.into_iter().map(|group| (group.name, value(&view.scores_of(group.trials))));
-            all.insert(format!("by_{}", by.name()), Value::Object(scores.collect()));
+            all.insert(
+                format!("by_{}", by.name().replace('-', "_")),
+                Value::Object(scores.collect()),
+            );
         }
     }
     Value::Object(all)
