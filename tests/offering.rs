@@ -47,8 +47,8 @@ fn what_a_task_needs_is_always_offered() {
     let args = ["run", "enterprise", "--agent", "reference", "-k", "1", "--name", "r", "--json"];
     let ran = place.wildgym(&[&args[..], &["--distractors", "0", "-q"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let trials = &ran.json()["trials"];
-    assert_eq!(trials["pass"], trials["planned"], "{trials}");
+    let report = ran.json();
+    assert_eq!(report["trials"]["pass"], report["label"]["planned"], "{}", report["trials"]);
     let offered = offered(&place.path().join("runs/r"));
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tasks/suites/enterprise/scenarios");
     for (path, names) in &offered {

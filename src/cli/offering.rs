@@ -22,6 +22,10 @@ use crate::store::{
 /// Most bytes of a file of texts.
 const LARGEST: u64 = 4 << 20;
 
+/// Most bytes of the name of a wording: with what else names a condition it must fit into the
+/// name of a folder.
+const LONGEST_NAME: usize = 64;
+
 /// How tools are offered.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Offered tools")]
@@ -153,9 +157,11 @@ fn name_of(path: &Utf8Path) -> Result<String, Failure> {
         .hint("rename the file"));
     }
     let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-        return Err(Failure::usage(format!("`{path}` cannot name a condition"))
-            .hint("rename the file: letters, digits, `-`, `_` and `.`"));
+    let fits = (1..=LONGEST_NAME).contains(&name.len());
+    if !fits || name.starts_with('.') || !name.chars().all(plain) {
+        return Err(Failure::usage(format!("`{path}` cannot name a condition")).hint(format!(
+            "rename the file: letters, digits, `-`, `_` and `.`, at most {LONGEST_NAME} bytes"
+        )));
     }
     Ok(name.to_owned())
 }
