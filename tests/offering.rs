@@ -127,8 +127,7 @@ async fn success_is_drawn_against_the_number_of_tools() {
     assert_eq!(report["scores"]["by_distractors"]["20"]["avg_at_k"]["value"], 0.0);
     assert_eq!(report["label"]["agent"], "react", "one agent, however many conditions");
     let table = place.wildgym(&["report", "runs/r", "--by", "distractors", "--svg", "c.svg"]).out;
-    for line in ["distractors  tools  tasks  passed", "against 0", "distractors 10      1     2/2"]
-    {
+    for line in ["distractors  tools  tasks  passed", "against 0", "\ndistractors 10 "] {
         assert!(table.contains(line), "{line}:\n{table}");
     }
     let picture = fs::read_to_string(place.path().join("c.svg")).unwrap();

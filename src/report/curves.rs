@@ -137,7 +137,7 @@ pub(super) fn section(view: &RunView, page: Page) -> String {
     let mut notes = vec![
         "tools: offered to a task, on average; selection: of the expected calls those whose tool was \
          called, per task and then over tasks",
-        "against: one trial under both values, judged in both",
+        "against: pairs of a trial under the first value and one under the row's, judged in both",
     ];
     if curves.len() > 1 {
         notes.push("each row pools the values of what else is varied");
@@ -162,10 +162,10 @@ impl Curve<'_> {
         let header = [name, "tools", "tasks", "passed", "selection"].map(str::to_owned);
         let mut scores = vec![header.to_vec()];
         let first = self.steps.first().map(|step| step.name.clone()).unwrap_or_default();
-        let header =
-            [format!("against {first}"), "pairs".into(), "passed".into(), "selection".into()];
-        let only = [format!("only {first}"), "only here".into()];
-        let mut differences = vec![[&header[..], &only].concat()];
+        let rates = self.has_rates(view);
+        let mut differences = vec![vec![format!("against {first}"), "pairs".to_owned()]];
+        let names: &[&str] = if rates { &["passed"] } else { &["only first", "only here"] };
+        differences[0].extend(names.iter().chain(&["selection"]).map(|name| (*name).to_owned()));
         for step in &self.steps {
             let (passed, selection, (count, judged)) =
                 (step.passed(view), step.selection(), step.counts());
@@ -179,14 +179,16 @@ impl Curve<'_> {
             ]);
             let Some(matched) = &step.against else { continue };
             let (paired, pairs) = (matched.paired(), matched.pairs());
-            differences.push(vec![
-                step.name.clone(),
-                number(pairs.total()),
-                if paired.tasks < FEWEST_TASKS { "–".to_owned() } else { points(&paired) },
-                points(&selection_pairs(matched)),
-                number(pairs.only_first),
-                number(pairs.only_second),
-            ]);
+            let mut row = vec![step.name.clone(), number(pairs.total())];
+            if !rates {
+                row.extend([pairs.only_first, pairs.only_second].map(number));
+            } else if paired.tasks < FEWEST_TASKS {
+                row.push("–".to_owned());
+            } else {
+                row.push(points(&paired));
+            }
+            row.push(points(&selection_pairs(matched)));
+            differences.push(row);
         }
         let mut out = String::new();
         for rows in [scores, differences] {

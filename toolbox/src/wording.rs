@@ -270,7 +270,10 @@ mod tests {
         let all = Catalog::all().unwrap();
         let table = [
             (words("scrap", None, &[]), "there is no tool `scrap`; the nearest is `scrape`"),
-            (words("scrape", None, &[("ulr", "x")]), "no parameter `ulr`; the nearest is `url`"),
+            (
+                words("scrape", None, &[("qurey", "x")]),
+                "no parameter `qurey`; the nearest is `query`",
+            ),
             (words("scrape", None, &[("zzz", "x")]), "its parameters are `"),
             (words("back", None, &[("x", "x")]), "`back` has no parameter `x`; it has none"),
         ];
