@@ -323,7 +323,9 @@ fn offered(condition: Option<&Condition>) -> String {
     let usual = Offering::default();
     let varied =
         Axis::ALL.into_iter().filter(|axis| offering.setting(*axis) != usual.setting(*axis));
-    varied.map(|axis| format!(", {} {}", axis.name(), values(offering, axis))).collect()
+    varied.fold(String::new(), |text, axis| {
+        format!("{text}, {} {}", axis.name(), values(offering, axis))
+    })
 }
 
 /// How tools are offered: how many, in which words, in which order.

@@ -119,19 +119,17 @@ fn places(curve: &Curve<'_>) -> Vec<f64> {
     let room = WIDTH - LEFT - RIGHT;
     let tools: Option<Vec<f64>> = curve.steps.iter().map(Step::tools).collect();
     let most = |tools: &[f64]| tools.iter().copied().fold(0.0, f64::max);
-    match tools.filter(|tools| curve.axis == Axis::Distractors && most(tools) > 0.0) {
-        Some(tools) => tools.iter().map(|count| LEFT + room * count / most(&tools)).collect(),
-        None => {
-            let count = f64::from(u32::try_from(curve.steps.len()).unwrap_or(u32::MAX));
-            let half = room / count / 2.0;
-            let mut x = LEFT - half;
-            let next = |_| {
-                x += 2.0 * half;
-                x
-            };
-            curve.steps.iter().map(next).collect()
-        }
+    if let Some(tools) = tools.filter(|tools| curve.axis == Axis::Distractors && most(tools) > 0.0)
+    {
+        return tools.iter().map(|count| LEFT + room * count / most(&tools)).collect();
     }
+    let half = room / f64::from(u32::try_from(curve.steps.len()).unwrap_or(u32::MAX)) / 2.0;
+    let mut x = LEFT - half;
+    let next = |_| {
+        x += 2.0 * half;
+        x
+    };
+    curve.steps.iter().map(next).collect()
 }
 
 /// Returns the vertical place of a share.
