@@ -1,7 +1,8 @@
 //! Tables of pages as Markdown: a grid in which merged cells keep their columns.
 //!
 //! No cell is lost, whether it heads a column, a row or nothing. A table that only lays
-//! a page out (one row, one column, or tables in its cells) is written as what it holds.
+//! a page out (tables in its cells, or no heads and one row or one column) is written as
+//! what it holds.
 
 use std::rc::Rc;
 
@@ -25,13 +26,13 @@ struct Row {
 /// Writes a table.
 pub(super) fn write(handlers: &dyn Handlers, element: Element<'_>) -> Option<HandlerResult> {
     let (rows, captions) = parts(element.node);
-    let several = |row: &Row| row.cells.len() > 1;
-    if rows.len() < 2 || !rows.iter().any(several) || holds_table(&rows) {
+    let headless = rows.iter().all(|row| !row.heads && row.cells.iter().all(|it| !is(it, "th")));
+    let lined = rows.len() < 2 || rows.iter().all(|row| row.cells.len() < 2);
+    if rows.is_empty() || (headless && lined) || holds_table(&rows) {
         let inner = handlers.walk_children(element.node).content;
         let inner = inner.trim_matches('\n');
         return (!inner.is_empty()).then(|| format!("\n\n{inner}\n\n").into());
     }
-    let headless = rows.iter().all(|row| !row.heads && row.cells.iter().all(|it| !is(it, "th")));
     let headed = rows
         .first()
         .is_some_and(|row| row.heads || headless || row.cells.iter().all(|it| is(it, "th")));
@@ -220,6 +221,12 @@ mod tests {
                 "Loads\n\n| a&#124;b | c d |\n| -------- | --- |\n| 1        |     |",
                 "what is no row, and a short row",
             ),
+            (
+                "<table><tr><th>m</th></tr><tr><td>4.2</td></tr></table>",
+                "| m   |\n| --- |\n| 4.2 |",
+                "a column with a head",
+            ),
+            ("<table><tr><td>a</td></tr><tr><td>b</td></tr></table>", "a\n\nb", "lines"),
             (
                 "<table><tr><td><table><tr><td>x</td></tr></table></td><td>y</td></tr><tr><td>z</td></tr>\
                  </table>",
