@@ -1,7 +1,10 @@
 //! `wildgym export`: trajectories for other programs.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 
 use super::judging::BAD_LINE;
 use super::{Code, Failure, LEFT_OUT, data, report, say, say_damaged};
@@ -36,10 +39,19 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let config = store.config()?;
     let blobs = store.blobs();
-    let schemas: Vec<serde_json::Value> =
-        serde_json::from_slice(&blobs.get(&config.tools.schemas)?).map_err(|error| {
+    let read = |digest: &str| -> Result<Vec<Value>, Failure> {
+        serde_json::from_slice(&blobs.get(digest)?).map_err(|error| {
             Failure::usage(format!("the stored tool schemas are damaged: {error}"))
-        })?;
+        })
+    };
+    let schemas = read(&config.tools.schemas)?;
+    let mut told: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for (name, condition) in &config.conditions {
+        let own = condition.offering.as_ref().map(|offering| &offering.schemas);
+        if let Some(digest) = own.filter(|digest| !digest.is_empty()) {
+            told.insert(name, read(digest)?);
+        }
+    }
     if let Some(name) = &args.judge {
         report::check_judge(&store, name)?;
     }
@@ -65,7 +77,8 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
         };
         let verdict = verdicts.get(&(trial.clone(), stored.attempt));
         let verdict = verdict.map(|verdict| verdict.verdict);
-        let line = messages(&records, verdict, &|digest| blobs.get(digest).ok(), &schemas);
+        let schemas = told.get(&*trial.condition).unwrap_or(&schemas);
+        let line = messages(&records, verdict, &|digest| blobs.get(digest).ok(), schemas);
         data(&line.to_string());
     }
     Ok(if whole { Code::Done } else { Code::Incomplete })

@@ -157,7 +157,7 @@ fn open(
         created: config.created,
         agent: chosen.map(|chosen| chosen.agent.clone()).unwrap_or_default(),
         model: chosen.and_then(|chosen| Some(chosen.model.as_ref()?.name.clone())),
-        pins: report::pins(&config, &view.label.judge),
+        pins: report::pins(&config, chosen, &view.label.judge),
         tasks: tasks(&view),
         ..SeriesLine::default()
     };

@@ -118,6 +118,15 @@ pub(super) fn open_gym(
     web: Planned,
     browsers: NonZeroU32,
 ) -> Result<Arc<Gym>, Failure> {
+    open_own_gym(suite, web, browsers).map(Arc::new)
+}
+
+/// The same for who has conditions that vary how tools are offered.
+pub(super) fn open_own_gym(
+    suite: &Arc<Suite>,
+    web: Planned,
+    browsers: NonZeroU32,
+) -> Result<Gym, Failure> {
     let host = open_host_for(browsers)?;
     if host.code.is_none() {
         return Err(Failure::usage("the code runtime is not set up on this machine")
@@ -126,7 +135,7 @@ pub(super) fn open_gym(
     let catalog = catalog()?;
     let network = web.open(suite)?;
     let gym = Gym::over(network, host, Arc::clone(suite), catalog, Vec::new());
-    gym.map(Arc::new).map_err(|error| {
+    gym.map_err(|error| {
         let name = &suite.meta.name;
         Failure::usage(format!("suite `{name}` cannot be used: {error}"))
             .hint("check its worlds with `wildgym world check SUITE/WORLD`")

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
@@ -18,7 +19,8 @@ use crate::report::{
 };
 use crate::runner;
 use crate::store::{
-    Damaged, Index, Judged, RunConfig, Store, StoreError, Stored, TaskData, Trial, WebName,
+    Condition, Damaged, Index, Judged, Offering, RunConfig, Store, StoreError, Stored, TaskData,
+    Trial, WebName,
 };
 use crate::verdict::Verdict;
 
@@ -35,6 +37,11 @@ pub(super) struct ReportArgs {
     /// Show the scores for every number of trials from 1 to k, in rows of ten tasks or more
     #[arg(long)]
     all_k: bool,
+
+    /// Also draw how scores move with the tools that are offered, as an SVG file, where the run
+    /// varies that (`--distractors`, `--tool-text`, `--tool-order` of `wildgym run`)
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Utf8PathBuf>,
 
     /// Prices of tokens, a TOML file [default: `WILDGYM_PRICES`, else no costs are shown]
     #[arg(long, value_name = "FILE")]
@@ -71,8 +78,21 @@ pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
         }
         by
     });
+    if let Some(path) = &args.svg {
+        draw(&view, path)?;
+    }
     show(&view, &ReportOptions { by, all_k: args.all_k, prices }, args.json);
     Ok(code(&view))
+}
+
+/// Draws the curves of a run that has some.
+fn draw(view: &RunView, path: &Utf8Path) -> Result<(), Failure> {
+    let picture = report::curves_svg(view).ok_or_else(|| {
+        Failure::usage(format!("`{}` does not vary what tools are offered", view.label.run))
+            .hint("begin a run with `--distractors 0,10,all`, say, or leave out `--svg`")
+    })?;
+    std::fs::write(path, picture)
+        .map_err(|error| Failure::usage(format!("cannot write `{path}`: {error}")))
 }
 
 /// Reads a grouping by its name.
@@ -206,12 +226,16 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
     let label =
         RunLabel { other_judge: other.is_some(), web_misses, ..label(store, &config, &planned) };
     let damaged = damaged(&config, &index, &unreadable);
+    let offering = |condition: &Condition| Arc::new(condition.offering.clone().unwrap_or_default());
+    let offerings: BTreeMap<&String, Arc<Offering>> =
+        config.conditions.iter().map(|(name, one)| (name, offering(one))).collect();
     let trials = planned
         .into_iter()
         .filter_map(|id| {
             let known = index.trials.remove(&id).unwrap_or_default();
             let judged = verdicts.remove(&id).unwrap_or_default();
-            Some(trial(tasks.get(&id.task)?, id, &known, &judged))
+            let offering = offerings.get(&id.condition).cloned().unwrap_or_default();
+            Some(TrialView { offering, ..trial(tasks.get(&id.task)?, id, &known, &judged) })
         })
         .collect();
     Ok(RunView { label, trials, running, damaged })
@@ -246,7 +270,8 @@ fn place(id: &TrialId) -> (&str, &Variant, &str, u32) {
 
 fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
     let variants: BTreeSet<&Variant> = planned.iter().map(|id| &id.variant).collect();
-    let agents: Vec<&str> = config.conditions.values().map(|c| c.agent.as_str()).collect();
+    let agents: BTreeSet<&str> = config.conditions.values().map(|c| c.agent.as_str()).collect();
+    let agents: Vec<&str> = agents.into_iter().collect();
     let models: BTreeMap<String, String> = config
         .conditions
         .iter()
@@ -254,7 +279,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
             Some((name.clone(), condition.model.as_ref()?.name.clone()))
         })
         .collect();
-    let of_tools = |(name, condition): (&String, &crate::store::Condition)| {
+    let of_tools = |(name, condition): (&String, &Condition)| {
         Some((name.clone(), condition.tool_model.as_ref()?.name.clone()))
     };
     let tool_models = config.conditions.iter().filter_map(of_tools).collect();
@@ -262,7 +287,8 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         Some((name.clone(), condition.user_model.as_ref()?.name.clone()))
     };
     let user_models = config.conditions.iter().filter_map(of_users).collect();
-    let names: Vec<&str> = models.values().map(String::as_str).collect();
+    let names: BTreeSet<&str> = models.values().map(String::as_str).collect();
+    let names: Vec<&str> = names.into_iter().collect();
     RunLabel {
         run: store.root().to_string(),
         suite: SuiteLabel {
@@ -313,6 +339,7 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
             .unwrap_or_default(),
         conduct: verdict.and_then(|verdict| verdict.conduct.clone()),
         judging: judging(verdicts),
+        offering: Arc::default(),
         task: TaskLabel {
             title: task.title.clone(),
             scenario: task.scenario,

@@ -1,14 +1,16 @@
 //! `wildgym resume`: goes on with a run that stopped half-way.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{BROWSERS, open_gym, open_suite};
+use super::host::{BROWSERS, open_own_gym, open_suite};
 use super::judging::{self, MovedArgs};
 use super::network::MovedWebArgs;
+use super::offering;
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::user_model::UserMovedArgs;
@@ -93,7 +95,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let mut gym = open_own_gym(&opened.suite, web, args.browsers)?;
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {
@@ -102,7 +104,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         )
         .hint(format!("resume with wildgym {}, or begin anew", config.wildgym)));
     }
-    let concurrency = args.concurrency.get() as usize;
+    offering::again(&mut gym, &config, &store.blobs())?;
+    let (gym, concurrency) = (Arc::new(gym), args.concurrency.get() as usize);
     start::go(Job { gym, store, config, judge, lock, concurrency, cassette }, &args.shown)
 }
 

@@ -12,9 +12,10 @@ use wildgym_tasks::world::Operation;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{BROWSERS, Opened, open_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_gym, open_own_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
+use super::offering::{self, OfferArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
@@ -96,6 +97,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     user: UserModelArgs,
+
+    #[command(flatten)]
+    offer: OfferArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -301,10 +305,10 @@ pub(super) fn rehearsal(
     let web = args.web.plan(&opened.suite)?;
     let pinned = web.config.clone();
     let gym = open_gym(&opened.suite, web, args.browsers)?;
-    let (agent, judge) = (agent(&args)?, JudgeConfig::exact());
+    let (conditions, judge) = ([agent(&args)?].into(), JudgeConfig::exact());
     let (store, _lock, config) = Store::create(root, |blobs| {
         let variants = vec![Variant::default()];
-        let config = config(&args, &opened, (tasks, variants), (agent, judge), &gym, blobs)?;
+        let config = config(&args, &opened, (tasks, variants), (conditions, judge), &gym, blobs)?;
         Ok(RunConfig { web: pinned, ..config })
     })?;
     Ok((gym, store, config))
@@ -320,13 +324,16 @@ pub(super) fn begin(
     let web = args.web.plan(&opened.suite)?;
     let mut agent = args.tools.apply(agent(args)?)?;
     agent.1.user_model = args.user.model(agent.1.model.as_ref())?;
+    let varied = args.offer.read()?;
+    let mut conditions = varied.conditions(agent.clone());
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
-    if let Some(cassette) = &cassette {
-        cassette.refuse_recorded(&agent.0, &tasks)?;
-        if agent.1.models().next().is_some() {
-            cassette.refuse_unknown(&agent.0)?;
+    for (name, condition) in &conditions {
+        let Some(cassette) = &cassette else { break };
+        cassette.refuse_recorded(name, &tasks)?;
+        if condition.models().next().is_some() {
+            cassette.refuse_unknown(name)?;
         }
     }
     start::check_model(&agent.1, cassette.as_ref())?;
@@ -337,11 +344,15 @@ pub(super) fn begin(
     }
     let judge = judging::checked(&judged, cassette.as_ref())?;
     let pinned = web.config.clone();
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let mut gym = open_own_gym(&opened.suite, web, args.browsers)?;
     network::refuse_unsuited(&gym, &tasks)?;
+    varied.present(&mut gym, &conditions, (&tasks, args.seed), args.shown.quiet)?;
+    let gym = Arc::new(gym);
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
-        let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
+        varied.keep(blobs)?;
+        offering::pin(&gym, &mut conditions, &tasks, blobs)?;
+        let config = config(args, opened, (tasks, variants), (conditions, judged), &gym, blobs)?;
         let cassette = cassette::reference(cassette.as_ref());
         Ok(RunConfig { created, cassette, web: pinned, ..config })
     })?;
@@ -498,7 +509,7 @@ fn config(
     args: &RunArgs,
     opened: &Opened,
     (tasks, wanted): (Vec<String>, Vec<Variant>),
-    ((label, condition), judge): ((String, Condition), JudgeConfig),
+    (conditions, judge): (BTreeMap<String, Condition>, JudgeConfig),
     gym: &Gym,
     blobs: &Blobs,
 ) -> Result<RunConfig, StoreError> {
@@ -526,7 +537,7 @@ fn config(
             seed: args.seed,
             attempts: args.limits.attempts.get(),
         },
-        conditions: [(label, condition)].into(),
+        conditions,
         limits: Limits {
             rounds: Some(args.limits.rounds),
             tokens: args.limits.tokens,

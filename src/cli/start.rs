@@ -350,8 +350,8 @@ fn alone(gym: &Gym, made: &Made, trial: &TrialId, attempt: u32) -> Arc<dyn Agent
             let name = trial.to_string();
             let browser = gym.mode(&trial.task, condition.browser);
             // An attempt at a task that the suite does not have is lost before it asks.
-            let offer = gym.offer(&trial.task, browser);
-            let offered = offer.map(|offer| Arc::clone(&offer.offered)).unwrap_or_default();
+            let offer = gym.offer_under(&trial.condition, &trial.task, browser);
+            let offered = offer.map(|offer| offer.offered).unwrap_or_default();
             let model = model.scoped(&name, attempt, "agent");
             let asking = Asking::new(Some(tools.clone()), name, attempt, condition.text_only)
                 .hearing(condition.hears)

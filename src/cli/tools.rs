@@ -14,8 +14,8 @@ use wildgym_sandbox::workspace::{Quota, Workspace};
 use wildgym_sandbox::world::Blueprint;
 use wildgym_sandbox::{Clock, Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
-use wildgym_toolbox::catalog::Entry;
-use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, schema};
+use wildgym_toolbox::catalog::{BadTool, Entry};
+use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, Wording, schema};
 
 use super::host::{catalog, open_host_on, open_suite};
 use super::network::{WebArgs, announce};
@@ -38,7 +38,10 @@ enum ToolsCommand {
         /// List the operations of this world instead: its name, SUITE/WORLD, or its folder
         #[arg(long, value_name = "WORLD")]
         world: Option<String>,
-        /// Print schemas, categories and examples as JSON
+        /// Print all texts that models read of the tools as a file for `--tool-text` of `run`
+        #[arg(long)]
+        tool_text_template: bool,
+        /// Print schemas, categories and examples as JSON, or the texts
         #[arg(long)]
         json: bool,
     },
@@ -107,7 +110,10 @@ struct CallArgs {
 
 pub(super) fn run(args: ToolsArgs) -> Result<Code, Failure> {
     match args.command {
-        ToolsCommand::List { world, json } => list(world.as_deref(), json),
+        ToolsCommand::List { world, tool_text_template: true, json } => {
+            template(world.as_deref(), json)
+        }
+        ToolsCommand::List { world, json, .. } => list(world.as_deref(), json),
         ToolsCommand::Show { name, world, json } => show(&name, world.as_deref(), json),
         ToolsCommand::Call(args) => call(&args),
     }
@@ -130,6 +136,25 @@ fn list(world: Option<&str>, as_json: bool) -> Result<Code, Failure> {
     if world.is_none() {
         say("tools marked `delegated` or `direct` are offered only where pages are (`--browser`)");
     }
+    Ok(Code::Done)
+}
+
+/// Prints the texts of tools; of a world with that of the question to the user, which its
+/// scenarios offer too.
+fn template(world: Option<&str>, as_json: bool) -> Result<Code, Failure> {
+    let broken = |error: BadTool| Failure::usage(error.to_string());
+    let mut catalog = of(world)?;
+    if world.is_some() {
+        catalog = catalog.with(&Catalog::conversation().map_err(broken)?).map_err(broken)?;
+    }
+    let wording = Wording::of(&catalog);
+    if as_json {
+        data(&pretty(&json!(wording)));
+        return Ok(Code::Done);
+    }
+    let text = toml::to_string_pretty(&wording)
+        .map_err(|error| Failure::usage(format!("the texts cannot be written: {error}")))?;
+    data(&text);
     Ok(Code::Done)
 }
 

@@ -135,7 +135,12 @@ impl Paired {
     /// Compares the sides of `tasks`; tasks without a pair are left out.
     #[must_use]
     pub fn of(tasks: &[Pairs]) -> Self {
-        let shares: Vec<(f64, f64)> = tasks.iter().filter_map(Pairs::shares).collect();
+        Self::of_shares(&tasks.iter().filter_map(Pairs::shares).collect::<Vec<_>>())
+    }
+
+    /// Compares the sides of tasks by a value of each on both sides, in `0..=1`.
+    #[must_use]
+    pub fn of_shares(shares: &[(f64, f64)]) -> Self {
         let differences: Vec<f64> = shares.iter().map(|(first, second)| second - first).collect();
         let mean = |values: &mut dyn Iterator<Item = f64>| {
             (!shares.is_empty()).then(|| values.sum::<f64>() / count(shares.len()))

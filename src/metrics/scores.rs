@@ -45,6 +45,15 @@ pub struct Estimate {
     pub tasks: usize,
 }
 
+impl Estimate {
+    /// Returns the mean of values of tasks in `0..=1`, each of so many trials.
+    #[must_use]
+    pub fn of(values: &[f64], trials: u32) -> Self {
+        let value = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()));
+        Self { value, ci95: ci95(values, trials), tasks: values.len() }
+    }
+}
+
 /// The three scores at one number of trials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ByK {
@@ -120,8 +129,7 @@ fn estimate(
     of_cell: impl Fn(Cell) -> Option<f64> + Copy,
 ) -> Estimate {
     let values: Vec<f64> = tasks.iter().filter_map(|task| task.value(of_cell)).collect();
-    let value = (!values.is_empty()).then(|| values.iter().sum::<f64>() / count(values.len()));
-    Estimate { value, ci95: ci95(&values, trials), tasks: values.len() }
+    Estimate::of(&values, trials)
 }
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ use wildgym_tasks::Variant;
 use wildgym_tasks::environment::BrowserMode;
 
 use super::sanitize::one_line;
-use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, TaskData, WebConfig};
+use crate::store::{
+    Axis, Condition, JudgeConfig, ModelConfig, Offering, RunConfig, TaskData, WebConfig,
+};
 
 /// Names of the differences that forbid a comparison unless they are allowed.
 pub const ALLOWABLE: [&str; 6] = ["suite", "judge", "limits", "bounds", "tools", "web"];
@@ -71,6 +73,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("speech-model", speech_model(a, b)),
         ("user-model", differ("model that plays the user", user_model(a), user_model(b))),
         ("browser", differ("how pages are offered", browser(a), browser(b))),
+        ("offering", offering(a, b)),
         ("tasks", only("tasks", &of_a.plan.tasks, &of_b.plan.tasks)),
         ("variants", only("variants", &variants(of_a), &variants(of_b))),
         ("k", differ("trials a task", &of_a.plan.k, &of_b.plan.k)),
@@ -82,9 +85,14 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
 }
 
 /// Returns what forbids a comparison where it differs, as one text for each of
-/// [`ALLOWABLE`]: what can be kept of a run where the run itself is gone.
+/// [`ALLOWABLE`]: what can be kept of a run where the run itself is gone. How `condition`
+/// offers tools is a part of these.
 #[must_use]
-pub fn pins(config: &RunConfig, judge: &str) -> BTreeMap<String, String> {
+pub fn pins(
+    config: &RunConfig,
+    condition: Option<&Condition>,
+    judge: &str,
+) -> BTreeMap<String, String> {
     let or_none = |value: Option<u64>| value.map_or("none".to_owned(), |value| value.to_string());
     let RunConfig { suite, limits, bounds, tools, web, .. } = config;
     let mut judge = judge.to_owned();
@@ -107,7 +115,7 @@ pub fn pins(config: &RunConfig, judge: &str) -> BTreeMap<String, String> {
             ),
         ),
         ("bounds", format!("{} s, {} bytes", bounds.seconds, bounds.bytes)),
-        ("tools", tools.schemas.clone()),
+        ("tools", format!("{}{}", tools.schemas, offered(condition))),
         ("web", format!("{}{recording}", web.kind.name())),
     ];
     texts.into_iter().map(|(what, text)| (what.to_owned(), text)).collect()
@@ -298,6 +306,40 @@ fn user_model<'a>(side: &Pinned<'a>) -> &'a str {
 
 fn browser<'a>(side: &Pinned<'a>) -> &'a str {
     side.condition.browser.map_or("as tasks say", BrowserMode::name)
+}
+
+/// Returns the values of a condition that varies how tools are offered, as texts; texts that
+/// are replaced with their digest, for a name is soon given to others.
+fn values(offering: &Offering, axis: Axis) -> String {
+    let digest = offering.tool_text.as_ref().filter(|_| axis == Axis::ToolText);
+    let digest: String = digest
+        .and_then(|text| text.texts.as_ref())
+        .into_iter()
+        .flat_map(|it| it.chars().take(12))
+        .collect();
+    let value = offering.setting(axis);
+    if digest.is_empty() { value.to_string() } else { format!("{value} ({digest})") }
+}
+
+/// Says how a condition offers tools, where it varies that.
+fn offered(condition: Option<&Condition>) -> String {
+    let Some(offering) = condition.and_then(|condition| condition.offering.as_ref()) else {
+        return String::new();
+    };
+    let usual = Offering::default();
+    let varied =
+        Axis::ALL.into_iter().filter(|axis| offering.setting(*axis) != usual.setting(*axis));
+    varied.fold(String::new(), |text, axis| {
+        format!("{text}, {} {}", axis.name(), values(offering, axis))
+    })
+}
+
+/// How tools are offered: how many, in which words, in which order.
+fn offering(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
+    let usual = Offering::default();
+    let of =
+        |side: &Pinned<'_>, axis| values(side.condition.offering.as_ref().unwrap_or(&usual), axis);
+    Axis::ALL.into_iter().flat_map(|axis| differ(axis.name(), &of(a, axis), &of(b, axis))).collect()
 }
 
 /// Settings of the models, where both sides have one.

@@ -193,7 +193,11 @@ pub(super) fn section(view: &RunView, by: &[Grouping], page: Page) -> String {
     ];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     rows[0][0] = page.bold("calls");
-    for by in if by.is_empty() { &Grouping::OF_CALLS[..] } else { by } {
+    // Where the number of tools is varied, a section of its own is about it.
+    let varied = known.iter().any(|trial| trial.offering.distractors.is_some());
+    let usual = Grouping::OF_CALLS.iter().filter(|it| !varied || **it != Grouping::Tools);
+    let usual: Vec<Grouping> = usual.copied().collect();
+    for by in if by.is_empty() { &usual } else { by } {
         for group in grouped(&known, *by) {
             let name = format!("{} {}", by.name(), one_line(&group.name, 60));
             rows.push(Sum::of(&group.trials).row(&name));

@@ -6,6 +6,7 @@ use wildgym_tasks::scenario_file::ScenarioType;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
 use super::view::{RunView, TrialView};
+use crate::store::{Axis, Setting};
 
 /// What trials are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,8 @@ pub enum Grouping {
     Type,
     /// The number of tools that were offered, of trials whose calls were looked at.
     Tools,
+    /// How tools are offered, on one of its axes.
+    Offering(Axis),
 }
 
 impl Grouping {
@@ -38,6 +41,9 @@ impl Grouping {
     pub const ALL: [Self; 10] = [
         Self::Scenario,
         Self::Condition,
+        Self::Offering(Axis::Distractors),
+        Self::Offering(Axis::ToolText),
+        Self::Offering(Axis::ToolOrder),
         Self::Variant,
         Self::Subset,
         Self::Domain,
@@ -65,6 +71,7 @@ impl Grouping {
             Self::Tier => "tier",
             Self::Type => "type",
             Self::Tools => "tools",
+            Self::Offering(axis) => axis.name(),
         }
     }
 
@@ -89,6 +96,7 @@ impl Grouping {
                 let tools = trial.conduct.as_ref().map(|conduct| conduct.tools);
                 tools.map(Key::Number).into_iter().collect()
             }
+            Self::Offering(axis) => vec![Key::Setting(trial.offering.setting(axis))],
         }
     }
 }
@@ -101,6 +109,7 @@ enum Key {
     Variant(Variant),
     Type(ScenarioType),
     Number(u32),
+    Setting(Setting),
     Text(String),
 }
 
@@ -112,6 +121,7 @@ impl Key {
             Self::Variant(variant) => variant.to_string(),
             Self::Type(kind) => kind.name().to_owned(),
             Self::Number(number) => number.to_string(),
+            Self::Setting(setting) => setting.to_string(),
             Self::Text(text) => text.clone(),
         }
     }
@@ -150,7 +160,8 @@ impl RunView {
             | Grouping::Condition
             | Grouping::Tier
             | Grouping::Type
-            | Grouping::Tools => self.trials.iter().collect(),
+            | Grouping::Tools
+            | Grouping::Offering(_) => self.trials.iter().collect(),
         };
         grouped(&trials, by)
     }

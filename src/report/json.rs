@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, conduct, stages, usage};
+use super::{ReportOptions, ablation, conduct, curves, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -80,6 +80,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if let Some(ablation) = ablation::value(view) {
         report["ablation"] = ablation;
     }
+    if let Some(curves) = curves::value(view) {
+        report["offered_tools"] = curves;
+    }
     report
 }
 
@@ -93,6 +96,7 @@ fn scores(view: &RunView, options: &ReportOptions) -> Value {
         let always = match by {
             Grouping::Scenario | Grouping::Variant | Grouping::Factor => true,
             Grouping::Condition
+            | Grouping::Offering(_)
             | Grouping::Subset
             | Grouping::Domain
             | Grouping::Language
@@ -103,7 +107,10 @@ fn scores(view: &RunView, options: &ReportOptions) -> Value {
         if always || groups.len() > 1 {
             let scores =
                 groups.into_iter().map(|group| (group.name, value(&view.scores_of(group.trials))));
-            all.insert(format!("by_{}", by.name()), Value::Object(scores.collect()));
+            all.insert(
+                format!("by_{}", by.name().replace('-', "_")),
+                Value::Object(scores.collect()),
+            );
         }
     }
     Value::Object(all)

@@ -10,6 +10,7 @@ mod agreement;
 mod comparable;
 mod compare;
 mod conduct;
+mod curves;
 mod errors;
 mod figures;
 mod gate;
@@ -32,6 +33,7 @@ mod view;
 pub use agreement::{AgreementView, ItemKind, LabelledItem, agreement, agreement_json};
 pub use comparable::{ALLOWABLE, Difference, Pinned, differences, pins};
 pub use compare::{Comparison, comparison_json, comparison_terminal};
+pub use curves::svg as curves_svg;
 pub use errors::{ErrorsView, FailedTrial, errors, errors_json};
 pub use gate::{
     Compared, GateView, Gated, gate_json, junit as gate_junit, markdown as gate_markdown,

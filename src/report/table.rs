@@ -60,7 +60,8 @@ impl<'a> Sheet<'a> {
                     | Grouping::Condition
                     | Grouping::Tier
                     | Grouping::Type
-                    | Grouping::Tools => {
+                    | Grouping::Tools
+                    | Grouping::Offering(_) => {
                         format!("{} {}", by.name(), one_line(&group.name, 120))
                     }
                 };

@@ -1,6 +1,7 @@
 //! What a report is made of: a run, its trials, their attempts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::scenario_file::ScenarioType;
@@ -8,6 +9,7 @@ use wildgym_tasks::{Factor, Scenario, Variant};
 
 use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
+use crate::store::Offering;
 use crate::verdict::{Conduct, Verdict};
 
 /// A run, as far as its reports need it.
@@ -105,6 +107,8 @@ pub struct TrialView {
     pub id: TrialId,
     /// Its task.
     pub task: TaskLabel,
+    /// How its condition offers tools.
+    pub offering: Arc<Offering>,
     /// Its attempts, the last one last; none when it has not been tried.
     pub attempts: Vec<AttemptView>,
     /// The verdict on the last attempt, where there is one.

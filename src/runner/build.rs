@@ -25,6 +25,7 @@ use crate::store::RunConfig;
 use super::faults::Faults;
 use super::needs::{Lacking, lacking};
 use super::network::{Network, View};
+use super::offering::Presented;
 use super::plan::seed_of;
 use super::worlds::{Worlds, WorldsError};
 
@@ -47,6 +48,9 @@ pub enum BuildError {
     /// The sites cannot be served.
     #[error("the hermetic web cannot be opened: {0}")]
     Web(#[from] HermeticError),
+    /// The texts of a condition's tools are not there.
+    #[error("the texts of tools with digest `{0}` are not there")]
+    NoWording(String),
     /// The worlds cannot be used.
     #[error(transparent)]
     Worlds(#[from] WorldsError),
@@ -78,7 +82,9 @@ pub struct Gym {
     /// The network that trials see.
     pub network: Network,
     /// The worlds that trials get copies of.
-    worlds: Worlds,
+    pub(super) worlds: Worlds,
+    /// How conditions offer tools that vary it, by name.
+    pub(super) presented: BTreeMap<String, Presented>,
 }
 
 impl std::fmt::Debug for Gym {
@@ -99,7 +105,7 @@ pub struct Offer {
 }
 
 impl Offer {
-    fn of(catalog: Catalog) -> Self {
+    pub(super) fn of(catalog: Catalog) -> Self {
         let schemas: Arc<Vec<Value>> = Arc::new(catalog.iter().map(schema::openai).collect());
         let offered = Arc::new(Offered::new(&schemas));
         Self { catalog: Arc::new(catalog), schemas, offered }
@@ -146,7 +152,8 @@ impl Gym {
             catalog = catalog.beside(&Catalog::conversation().map_err(WorldsError::from)?);
         }
         let Offer { catalog, schemas, .. } = Offer::of(catalog);
-        Ok(Self { host, suite, catalog, schemas, offers, interceptors, network, worlds })
+        let presented = BTreeMap::new();
+        Ok(Self { host, suite, catalog, schemas, offers, interceptors, network, worlds, presented })
     }
 
     /// Returns how pages are offered at a task: as `browser` says, which is the condition's
@@ -157,7 +164,7 @@ impl Gym {
         browser.or_else(own).unwrap_or_default()
     }
 
-    /// Returns the tools that agents are offered at a task.
+    /// Returns the tools that agents are offered at a task where no condition varies it.
     pub fn offer(&self, task: &str, mode: BrowserMode) -> Result<&Offer, BuildError> {
         let known = self.offers.get(&(task.to_owned(), mode));
         known.ok_or_else(|| BuildError::NoTask(task.to_owned()))
@@ -211,7 +218,7 @@ impl Gym {
         });
         let work = Arc::new(WorkClock::default());
         let bounds = &config.bounds;
-        let offer = self.offer(&trial.task, mode)?;
+        let offer = self.offer_under(&trial.condition, &trial.task, mode)?;
         let script = task.scenario_file.as_ref();
         let mut interceptors = self.interceptors.clone();
         if let Some(file) = script.filter(|file| !file.fault_injection.is_empty()) {

@@ -13,6 +13,7 @@ mod faults;
 mod judging;
 mod needs;
 mod network;
+mod offering;
 mod plan;
 mod worlds;
 
@@ -23,5 +24,6 @@ pub use execute::{Attempt, execute};
 pub use judging::{Case, Left, Rejudge, rejudge};
 pub use needs::{Lacking, lacking};
 pub use network::Network;
+pub use offering::needed;
 pub use plan::{Trials, seed_of, variants};
 pub use worlds::{Worlds, WorldsError, blueprint};

@@ -14,7 +14,7 @@ use wildgym_tasks::scenario_file::ScenarioFile;
 use wildgym_tasks::task::{Limits, Milestone};
 use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 
-use super::{Blobs, StoreError, WebConfig};
+use super::{Blobs, Offering, StoreError, WebConfig};
 use crate::record::FORMAT;
 
 /// Most trials that a run may plan: what lists them all must have room for them.
@@ -209,6 +209,9 @@ pub struct Condition {
     /// How pages are offered; none where each task says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<BrowserMode>,
+    /// How tools are offered; none where as tasks and tools say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offering: Option<Offering>,
 }
 
 impl Condition {
@@ -225,6 +228,7 @@ impl Condition {
             user_model: None,
             hears: false,
             browser: None,
+            offering: None,
         }
     }
 

@@ -22,6 +22,7 @@ mod index;
 mod judged;
 mod lines;
 mod lock;
+mod offering;
 mod series;
 mod states;
 mod transcript;
@@ -41,6 +42,7 @@ pub use config::{
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
+pub use offering::{Axis, Distractors, ORIGINAL, Offering, Setting, ToolOrder, ToolText};
 pub use series::{SeriesLine, SeriesTask, append_series, read_series};
 pub use transcript::Transcript;
 pub use verdicts::{LastVerdicts, Verdicts};

@@ -25,12 +25,13 @@ use crate::tools::page_actions;
 use crate::tools::scrape::Scrape;
 use crate::tools::search_serper::SearchSerper;
 use crate::tools::search_wiki::SearchWiki;
+use crate::wording::Wording;
 
 /// How many near names an unknown one is answered with.
 const NEAR: usize = 3;
 
 /// How alike a name must be to count as near; 1 is equal.
-const ALIKE: f64 = 0.8;
+pub(crate) const ALIKE: f64 = 0.8;
 
 /// Returns all tools of this program. A new tool is one line here.
 fn all() -> Vec<Arc<dyn AnyTool>> {
@@ -149,6 +150,20 @@ impl Catalog {
     #[must_use]
     pub fn only(&self, passes: impl Fn(&str) -> bool) -> Self {
         Self(self.0.iter().filter(|entry| passes(entry.tool.name())).cloned().collect())
+    }
+
+    /// Returns these tools as a wording tells of them.
+    #[must_use]
+    pub fn reworded(&self, wording: &Wording) -> Self {
+        Self(self.0.iter().map(|entry| wording.applied(entry)).collect())
+    }
+
+    /// Returns these tools in the order of what `key` gives for their names.
+    #[must_use]
+    pub fn sorted_by<K: Ord>(&self, key: impl Fn(&str) -> K) -> Self {
+        let mut sorted = self.clone();
+        sorted.0.sort_by_cached_key(|entry| key(entry.tool.name()));
+        sorted
     }
 
     /// Returns these tools with `more` behind them. No two may have one name.

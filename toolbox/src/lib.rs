@@ -20,6 +20,7 @@ mod source;
 mod speech;
 pub mod tool;
 pub mod tools;
+pub mod wording;
 
 pub use ask::{Answer, Ask, AskError, Question};
 pub use catalog::Catalog;
@@ -28,3 +29,4 @@ pub use error::{Blame, ToolError, Vital};
 pub use footprint::Footprint;
 pub use tool::{CallContext, Category, Output, Tool};
 pub use tools::operation::Operation;
+pub use wording::Wording;

@@ -1,6 +1,7 @@
 //! Whole outputs, kept as snapshots: what changes in them is seen in the diff.
 
 mod conduct;
+mod curves;
 mod run;
 mod taken;
 mod trial;

@@ -1,6 +1,7 @@
 //! Whole reports of runs, as snapshots.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use insta::{assert_json_snapshot, assert_snapshot};
 use unicode_width::UnicodeWidthStr;
@@ -92,6 +93,7 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
     TrialView {
         id,
         task: label,
+        offering: Arc::default(),
         attempts,
         verdict: Some(verdict),
         reasons,
