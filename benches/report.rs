@@ -230,6 +230,7 @@ fn write(store: &Store, trial: &TrialId, chance: u32) -> Done {
         calls: 3,
         usage,
         tool_usage: Usage::default(),
+        user_usage: Usage::default(),
         state: None,
         web_misses: 0,
         clock: Timestamp::UNIX_EPOCH,

@@ -38,7 +38,7 @@ pub enum Grouping {
 
 impl Grouping {
     /// All of them, in the order of reports.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Scenario,
         Self::Condition,
         Self::Offering(Axis::Distractors),
