@@ -179,7 +179,7 @@ impl Shape {
     fn add(&mut self, row: &ByteRecord) {
         let width = row.len();
         let last = row.get(width.saturating_sub(1)).unwrap_or_default();
-        self.lines = last.iter().filter(|byte| **byte == b'\n').count();
+        self.lines = last.split(|byte| *byte == b'\n').count() - 1;
         self.rows += 1;
         let columns = *self.columns.get_or_insert(width);
         if width != columns {
