@@ -24,6 +24,7 @@ struct Row {
 }
 
 /// Writes a table.
+#[expect(clippy::needless_pass_by_value, reason = "so the converter hands elements over")]
 pub(super) fn write(handlers: &dyn Handlers, element: Element<'_>) -> Option<HandlerResult> {
     let (rows, captions) = parts(element.node);
     let headless = rows.iter().all(|row| !row.heads && row.cells.iter().all(|it| !is(it, "th")));
@@ -132,12 +133,16 @@ fn grid(handlers: &dyn Handlers, rows: &[Row]) -> Vec<Vec<String>> {
             covered.resize(covered.len().max(line.len()), 0);
             covered[start..start + wide].fill(high);
         }
-        covered.iter_mut().for_each(|rows| *rows = rows.saturating_sub(1));
+        for rows in &mut covered {
+            *rows = rows.saturating_sub(1);
+        }
         grid.push(line);
     }
     // Columns that no cell begins in say nothing, as those of a cell over all of a row.
     let wide = grid.iter().map(|line| used(line)).max().unwrap_or(0);
-    grid.iter_mut().for_each(|line| line.truncate(wide));
+    for line in &mut grid {
+        line.truncate(wide);
+    }
     grid
 }
 
