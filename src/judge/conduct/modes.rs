@@ -38,9 +38,8 @@ pub(super) fn untold(made: &Made, evidence: &Evidence, known: &Known) -> Vec<(Fl
         let drifted = is_drifted(&id, made, evidence);
         (if drifted { Flaw::ParameterDrift } else { Flaw::HallucinatedId }, id)
     };
-    let is_told = |id: &String| {
-        is_key(id) || was_told(id, made, evidence) || known.tells(&id.to_lowercase())
-    };
+    let is_told =
+        |id: &String| is_key(id) || was_told(id, made, evidence) || known.tells(&id.to_lowercase());
     ids(&made.arguments).into_iter().filter(|id| !is_told(id)).map(sign).collect()
 }
 
