@@ -3,7 +3,8 @@
 //! SQLite's own time functions read the machine's clock when they are asked for `now`.
 //! Functions of the same names take their place; they ask a connection of their own for
 //! the calculation and put the logical time wherever the machine's would be read. So no
-//! statement, default value, trigger or agent's query can see the real time.
+//! statement, default value, trigger or agent's query can see the real time. (Rules about what
+//! a statement may do would not: they are not asked about default values, nor see `'now'`.)
 //!
 //! `new_id(prefix)` makes the next id of its kind: the prefix, `-` and eight characters
 //! that nobody can guess and that are the same for the same seed and order of calls.
