@@ -117,7 +117,7 @@ impl Scene for Stage {
             Purpose::Plan => "Read the table.",
             Purpose::Replan => r#"{"replan": true, "plan": "Use the menu."}"#,
             Purpose::Finish => "The tide was not found.",
-            Purpose::Media => "",
+            Purpose::Media | Purpose::Reply => "",
         };
         Ok(Answer { text: text.to_owned(), seen: false })
     }
