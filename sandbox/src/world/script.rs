@@ -127,9 +127,12 @@ mod tests {
 
     use super::*;
 
+    /// A script, its statements with their lines, and what is special.
+    type Case<'a> = (&'a str, &'a [(&'a str, usize)], &'a str);
+
     #[test]
     fn statements_end_where_the_database_ends_them() {
-        let table: [(&str, &[(&str, usize)], &str); 8] = [
+        let table: [Case<'_>; 8] = [
             ("", &[], "nothing"),
             (" -- only a comment;\n", &[], "a comment is no statement"),
             ("a;b", &[("a", 1), ("b", 1)], "the last needs no `;`"),

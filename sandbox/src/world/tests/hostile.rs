@@ -52,6 +52,7 @@ fn corpus() -> Vec<Case> {
 }
 
 /// Makes the long ones.
+#[expect(clippy::too_many_lines, reason = "one table")]
 fn made() -> Vec<(String, &'static str, &'static str)> {
     let nested = |open: &str, core: &str, close: &str, times: usize| {
         format!("{}{core}{}", open.repeat(times), close.repeat(times))

@@ -39,8 +39,8 @@ fn a_file_and_its_operation_are_one() {
     };
     let refused = Err("there is no room for it (invalid)".to_owned());
     assert_eq!(save(1, false), (refused, true), "a file that cannot be kept takes all back");
-    let (missing, same) = save(99, true);
-    assert!(missing.unwrap_err().contains("does not exist") && same, "there is no product 99");
+    let (missing, unchanged) = save(99, true);
+    assert!(missing.unwrap_err().contains("does not exist") && unchanged, "there is no product 99");
     assert_eq!(save(1, true), (Ok(json!({"path": "stock.txt"})), false));
     assert_eq!(kept, ["a/stock.txt", "a/stock.txt"], "none of an operation that cannot be done");
 }
