@@ -102,16 +102,13 @@ fn read(person: &Person, question: &str, text: &str) -> Said {
     }
     let inner = text.find('{').zip(text.rfind('}')).filter(|(start, end)| start < end);
     let formed = inner.and_then(|(start, end)| serde_json::from_str(&text[start..=end]).ok());
-    let said = match formed {
-        Some(Formed { facts, reply }) => {
-            let facts = facts.into_iter().filter_map(|number| usize::try_from(number).ok());
-            let known = |number: &usize| *number < person.script.rules.len();
-            Said { facts: facts.filter(known).collect(), reply }
-        }
-        None => {
-            let facts = person.script.reply(question).0.into_iter().collect();
-            Said { facts, reply: text.to_owned() }
-        }
+    let said = if let Some(Formed { facts, reply }) = formed {
+        let facts = facts.into_iter().filter_map(|number| usize::try_from(number).ok());
+        let known = |number: &usize| *number < person.script.rules.len();
+        Said { facts: facts.filter(known).collect(), reply }
+    } else {
+        let facts = person.script.reply(question).0.into_iter().collect();
+        Said { facts, reply: text.to_owned() }
     };
     let reply = said.reply.trim();
     if reply.is_empty() {
