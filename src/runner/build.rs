@@ -65,6 +65,9 @@ pub enum BuildError {
     Scratch(#[from] std::io::Error),
 }
 
+/// Who answers questions of one kind; nobody, where none is given.
+type Answerer = Option<Arc<dyn Ask>>;
+
 /// Everything that attempts of one suite share.
 pub struct Gym {
     /// What all attempts of the process share.
@@ -190,7 +193,7 @@ impl Gym {
         trial: &TrialId,
         config: &RunConfig,
         mode: BrowserMode,
-        (ask, person): (Option<Arc<dyn Ask>>, Option<Arc<dyn Ask>>),
+        (ask, person): (Answerer, Answerer),
     ) -> Result<Built, BuildError> {
         let task = self.task(&trial.task)?;
         let given = task.given(&trial.variant).map_err(|error| BuildError::Variant {

@@ -159,8 +159,8 @@ pub(super) fn redundant(evidence: &Evidence, context: &Context<'_>) -> Vec<usize
         let same = |other: &&Made| other.worked() && is_same(other, made);
         let Some(last) = earlier.iter().rposition(|other| same(&other)) else { return false };
         let happened = evidence.events.iter().any(|before| (last + 1..=*place).contains(before));
-        let changed = happened || earlier[last..].iter().any(changes);
-        made.worked() && (changes(made) || !changed)
+        let is_stale = happened || earlier[last..].iter().any(changes);
+        made.worked() && (changes(made) || !is_stale)
     };
     let taken = &context.assignment.of;
     let all = context.calls.iter().enumerate();

@@ -195,7 +195,7 @@ pub(super) fn place(scene: &Scene, columns: &[Column]) -> Placed {
     for column in columns {
         let boxed = |cell: &Cell| match cell {
             Cell::One(place) => call(scene, *place, letters(WIDE)),
-            Cell::Many(places) => many(scene, places, letters(WIDE)),
+            Cell::Many(calls) => many(scene, calls, letters(WIDE)),
         };
         stacks.push((WIDE, column.cells.iter().map(boxed).collect()));
     }

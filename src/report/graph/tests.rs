@@ -57,7 +57,7 @@ fn end(outcome: Outcome, answer: &str) -> Record {
     Record::Outcome(OutcomeRecord { answer: Some(inline(answer)), detail: None, ..end })
 }
 
-fn verdict(verdict: Verdict, reasons: &[&str]) -> Option<(String, VerdictRecord)> {
+fn verdict(verdict: Verdict, reasons: &[&str]) -> (String, VerdictRecord) {
     let trial: TrialId = serde_json::from_value(json!({"condition": "react-m", "task": "t2-007",
         "variant": "full", "k": 1}))
     .unwrap();
@@ -74,7 +74,7 @@ fn verdict(verdict: Verdict, reasons: &[&str]) -> Option<(String, VerdictRecord)
         votes: Vec::new(),
         t: Times::default(),
     };
-    Some(("exact".to_owned(), line))
+    ("exact".to_owned(), line)
 }
 
 fn finding(expected: Option<usize>, writes: bool, faults: &[(CallFault, &str)]) -> Finding {
@@ -141,8 +141,19 @@ fn story() -> (Vec<Record>, GraphOptions) {
         Record::Call(log),
         end(Outcome::Answered, "Done: CON-9kxt4wmb is there, and the call is logged."),
     ];
+    let reasons = ["forbidden-argument: expected call 0: call 4 has `email`", "silent-success"];
+    let options = GraphOptions {
+        title: "react-m/t2-007/full/1".to_owned(),
+        verdict: Some(verdict(Verdict::Fail, &reasons)),
+        findings: Some(found()),
+    };
+    (records, options)
+}
+
+/// What is found of its calls.
+fn found() -> Findings {
     let flaw = CallFault::Flaw;
-    let findings = Findings {
+    Findings {
         calls: vec![
             finding(None, false, &[]),
             finding(None, false, &[]),
@@ -165,14 +176,7 @@ fn story() -> (Vec<Record>, GraphOptions) {
             source: "id".to_owned(),
             argument: "contact_id".to_owned(),
         }],
-    };
-    let reasons = ["forbidden-argument: expected call 0: call 4 has `email`", "silent-success"];
-    let options = GraphOptions {
-        title: "react-m/t2-007/full/1".to_owned(),
-        verdict: verdict(Verdict::Fail, &reasons),
-        findings: Some(findings),
-    };
-    (records, options)
+    }
 }
 
 fn nothing(_: &str) -> Option<Vec<u8>> {
@@ -253,7 +257,7 @@ fn hostile_texts_stay_texts() {
     records.push(end(Outcome::Answered, &format!("{hostile}{long}")));
     let options = GraphOptions {
         title: hostile.repeat(9),
-        verdict: verdict(Verdict::Fail, &[hostile, &long]),
+        verdict: Some(verdict(Verdict::Fail, &[hostile, &long])),
         findings: None,
     };
     let svg = graph(&records, &nothing, &options);
@@ -303,7 +307,7 @@ proptest! {
         let mut records = vec![told("task", text(0))];
         let mut findings = Findings::default();
         let mut sorted = calls.clone();
-        sorted.sort();
+        sorted.sort_unstable();
         for (index, (round, tool, name, value, fails)) in sorted.into_iter().enumerate() {
             let arguments = json!({ text(name): text(value), "id": format!("ID-{index:05}") });
             let result = json!({ "id": format!("ID-{:05}", index + 1), text(name): text(value) });
@@ -317,7 +321,7 @@ proptest! {
         records.push(end(Outcome::Answered, text(1)));
         let options = GraphOptions {
             title: text(2).to_owned(),
-            verdict: verdict(Verdict::Degraded, &[text(3)]),
+            verdict: Some(verdict(Verdict::Degraded, &[text(3)])),
             findings: matched.then_some(findings),
         };
         elements(&graph(&records, &nothing, &options));
