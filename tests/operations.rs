@@ -1,6 +1,5 @@
 //! Scenarios as a user meets them: solutions that are tried, verdicts that a model can only
 //! lower, figures in reports.
-#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
 
 mod common;
 

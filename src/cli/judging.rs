@@ -317,26 +317,26 @@ fn voting(models: Vec<ModelConfig>, votes: u32) -> Result<JudgeConfig, Failure> 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decided {
     /// All by an answer, which a judge reads.
-    ByAnswer,
+    Answer,
     /// All by calls and state, which gates decide on without any judge.
-    ByGates,
+    Gates,
     /// Some so and some so.
-    ByBoth,
+    Both,
 }
 
 impl Decided {
     /// Looks at the tasks of a run; where they cannot be read, which is told elsewhere, all
     /// are taken for the usual ones.
     pub(super) fn in_run(store: &Store, config: &RunConfig) -> Self {
-        config.tasks(&store.blobs()).map_or(Self::ByAnswer, |tasks| Self::of(&tasks))
+        config.tasks(&store.blobs()).map_or(Self::Answer, |tasks| Self::of(&tasks))
     }
 
     fn of(tasks: &BTreeMap<String, TaskData>) -> Self {
         let gated = tasks.values().filter(|task| task.scenario_file.is_some()).count();
         match gated {
-            0 => Self::ByAnswer,
-            all if all == tasks.len() => Self::ByGates,
-            _ => Self::ByBoth,
+            0 => Self::Answer,
+            all if all == tasks.len() => Self::Gates,
+            _ => Self::Both,
         }
     }
 }
@@ -346,14 +346,14 @@ impl Decided {
 pub(super) fn label(config: &JudgeConfig, replayed: bool, decided: Decided) -> String {
     let gates = "deterministic gates";
     match (decided, config.models.is_empty()) {
-        (Decided::ByAnswer, true) => format!("{} (no judge model: a lower bound)", config.name),
-        (Decided::ByAnswer, false) => by_model(config, replayed),
-        (Decided::ByGates, true) => format!("{gates} (no judge model: no rubric is read)"),
-        (Decided::ByGates, false) => format!("{gates}, rubrics by {}", by_model(config, replayed)),
-        (Decided::ByBoth, true) => {
+        (Decided::Answer, true) => format!("{} (no judge model: a lower bound)", config.name),
+        (Decided::Answer, false) => by_model(config, replayed),
+        (Decided::Gates, true) => format!("{gates} (no judge model: no rubric is read)"),
+        (Decided::Gates, false) => format!("{gates}, rubrics by {}", by_model(config, replayed)),
+        (Decided::Both, true) => {
             format!("{gates}; answers by {} (no judge model: a lower bound)", config.name)
         }
-        (Decided::ByBoth, false) => {
+        (Decided::Both, false) => {
             format!("{gates}; answers and rubrics by {}", by_model(config, replayed))
         }
     }

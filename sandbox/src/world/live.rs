@@ -29,10 +29,10 @@ use super::values::{Row, Rows, Scope, bind, is_true, rows, to_json};
 use super::views::Views;
 use crate::seed::Seed;
 
-/// Bytes of compiled statements that a world keeps, by SQLite's count: those of six to ten
-/// operations. Most calls of an attempt are of few operations, and compiling the statements
+/// Bytes of compiled statements that a world keeps, by SQLite's count: those of five to ten
+/// operations, and no operation has more. Most calls of an attempt are of few operations, and compiling the statements
 /// of one takes four times as long as running them.
-const KEPT: usize = 160 << 10;
+const KEPT: usize = 256 << 10;
 
 /// Statements of which that many bytes can consist; more than fit.
 const STATEMENTS: usize = 256;
@@ -97,6 +97,10 @@ pub struct Live {
     kept: Cell<usize>,
     /// Whether a foreign key stopped the last statement.
     dangled: Cell<bool>,
+    /// Whether the schema itself puts checks of foreign keys off.
+    defers: bool,
+    /// Whether foreign keys may still fail at the end of this transaction.
+    late: Cell<bool>,
 }
 
 impl Live {
@@ -138,6 +142,8 @@ impl Live {
             made: RefCell::default(),
             kept: Cell::new(0),
             dangled: Cell::new(false),
+            defers: blueprint.world.schema.text.to_ascii_uppercase().contains("DEFERRED"),
+            late: Cell::new(false),
         })
     }
 
@@ -266,7 +272,9 @@ impl Live {
             };
             if let Some(export) = &operation.export {
                 // What would keep the rest from being committed comes before the file.
-                self.check_references()?;
+                if self.late.get() {
+                    self.check_references()?;
+                }
                 let file = written(export, arguments, &mut value);
                 keep(&file).map_err(|why| WorldError::refused(Code::Invalid, why))?;
             }
@@ -305,8 +313,10 @@ impl Live {
         mut work: impl FnMut() -> Result<T, WorldError>,
     ) -> Result<T, WorldError> {
         self.dangled.set(false);
+        self.late.set(self.defers);
         let result = self.all_or_nothing("BEGIN", &mut work);
         if writes && result.is_err() && self.dangled.get() {
+            self.late.set(true);
             return self.all_or_nothing("BEGIN; PRAGMA defer_foreign_keys = ON", &mut work);
         }
         result

@@ -96,7 +96,7 @@ fn rule(
     if !args.shown.quiet {
         say(&format!(
             "judge {} · {} pairs",
-            judging::label(config, false, Decided::ByAnswer),
+            judging::label(config, false, Decided::Answer),
             pairs.len()
         ));
     }

@@ -267,7 +267,7 @@ fn words(text: &str, name: &str) -> Vec<Range<usize>> {
             let (first, last) = (name.chars().next(), name.chars().next_back());
             let (before, after) =
                 (text[..at.start].chars().next_back(), text[at.end..].chars().next());
-            !(joins(first) && joins(before)) && !(joins(last) && joins(after))
+            !(joins(first) && joins(before) || joins(last) && joins(after))
         })
         .collect()
 }

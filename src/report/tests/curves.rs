@@ -16,7 +16,7 @@ fn under(task: u32, k: u32, offering: &Offering, passed: bool, tools: u32) -> Tr
     let mut one = trial(&format!("t1-{task:03}"), Scenario::Operations, k, verdict);
     one.id.condition = offering.name("react-m");
     one.offering = Arc::new(offering.clone());
-    let selection = Share { right: u32::from(passed || task % 2 == 0), of: 1 };
+    let selection = Share { right: u32::from(passed || task.is_multiple_of(2)), of: 1 };
     one.conduct = Some(Conduct { tools, selection, ..Conduct::default() });
     one
 }

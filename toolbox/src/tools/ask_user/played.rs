@@ -128,7 +128,7 @@ fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use wildgym_tasks::scenario_file::{AskRule, AskUser};
+    use wildgym_tasks::scenario_file::{AskMoment, AskRule, AskUser};
 
     use super::*;
 
@@ -138,7 +138,13 @@ mod tests {
             reply: reply.to_owned(),
         };
         let rules = vec![rule("which john|smith", "John Smith of Acme."), rule("when", "Friday.")];
-        let script = AskUser { required: true, rules, default: Some("Just do it.".to_owned()) };
+        let script = AskUser {
+            required: true,
+            before: AskMoment::default(),
+            guarded: Vec::new(),
+            rules,
+            default: Some("Just do it.".to_owned()),
+        };
         Person { request: "Send it to John.".to_owned(), script, played_by: None }
     }
 
