@@ -31,6 +31,23 @@ fn the_enterprise_scenarios_are_sound() {
     );
 }
 
+/// What counts against an agent is found at none that does everything right.
+#[test]
+fn the_reference_is_without_a_flaw() {
+    let place = Place::new();
+    let ran = place.wildgym(&["run", "enterprise", "--agent", "reference", "-k", "1", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report = ran.json();
+    assert_eq!((&report["trials"]["pass"], &report["trials"]["fail"]), (&json!(78), &json!(0)));
+    let overall = &report["conduct"]["overall"];
+    assert_eq!(overall["flaws"], json!({}), "{overall}");
+    assert_eq!(overall["recovery"].get("fabricated"), None, "{overall}");
+    assert_eq!(
+        (&overall["dependency_violations"], &overall["extra_calls"]),
+        (&json!(0), &json!(0))
+    );
+}
+
 /// Who does nothing passes nothing, and a wrong solution can be run and looked at.
 #[test]
 fn nothing_passes_without_work() {

@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Made};
 use super::explain::Context;
 
 /// Words that say that something did not work.
-const FAILURE: [&str; 75] = [
+const FAILURE: [&str; 80] = [
     "fail",
     "error",
     "could not",
@@ -32,6 +32,11 @@ const FAILURE: [&str; 75] = [
     "does not exist",
     "doesn't exist",
     "no such",
+    "there is no",
+    "there's no",
+    "nothing was",
+    "is not ",
+    "lack",
     "did not",
     "didn't",
     "was not",
@@ -169,6 +174,8 @@ mod tests {
             ("I could not log the call.", true),
             ("The contact doesn’t exist.", true),
             ("The setting is locked, so it stays as it was.", true),
+            ("There is no contact with that id.", true),
+            ("The order is not cancelled: you lack the permission.", true),
             ("无法删除所有联系人。", true),
             ("系统查不到这张订单。", true),
             ("采购单没有成功，系统一直报错。", true),
