@@ -63,11 +63,16 @@ fn unpack_files(name: &str, files: &Files<'_>, cache: &Utf8Path) -> io::Result<U
         fs::create_dir_all(file.parent().unwrap_or(&whole))?;
         fs::write(file, bytes)?;
     }
-    if place.exists() {
-        fs::rename(&place, fresh.path().join("damaged"))?;
+    // Another process may have been faster: its work is as good, and may be in use, so it is
+    // never taken away. Only what is damaged is.
+    if fs::rename(&whole, &place).is_ok() || is_complete(&place, files) {
+        return Ok(place);
+    }
+    match fs::rename(&place, fresh.path().join("damaged")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
     match fs::rename(&whole, &place) {
-        // Another process may have been faster; then its work is as good.
         Err(_) if is_complete(&place, files) => Ok(place),
         Err(error) => Err(error),
         Ok(()) => Ok(place),
@@ -111,6 +116,30 @@ mod tests {
         let left = fs::read_dir(cache.join("suites")).unwrap().count();
         assert_eq!(left, 1, "nothing else is left behind");
         assert_eq!(unpack("no-such-suite", cache).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    /// Who unpacks first is never disturbed by who comes later.
+    #[test]
+    fn many_may_unpack_at_once() {
+        let all: Vec<(String, Vec<u8>)> =
+            (0..60).map(|at| (format!("s/{at}/task.toml"), vec![b'x'; 2000])).collect();
+        let all: Vec<(&str, &[u8])> =
+            all.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+        let files = files_of("s", &all);
+        for _ in 0..20 {
+            let cache = tempfile::tempdir().unwrap();
+            let cache = Utf8Path::from_path(cache.path()).unwrap();
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        let place = unpack_files("s", &files, cache).unwrap();
+                        for _ in 0..10 {
+                            assert!(is_complete(&place, &files), "taken away while in use");
+                        }
+                    });
+                }
+            });
+        }
     }
 
     #[test]
