@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use url::Url;
 
-use super::run::DEFAULT_BASE_URL;
+use super::beside::Beside;
 use super::{Failure, environment, start};
 use crate::judge::Judge;
 use crate::judge::llm::{self, Panel, PreflightError};
@@ -20,12 +20,6 @@ use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store, TaskData};
 
 /// Most tokens of a judge's reply: a verdict needs few, thinking before it more.
 const MAX_TOKENS: u32 = 4096;
-
-/// Requests of a judge in flight at once.
-const REQUESTS: u32 = 16;
-
-/// How long a request of a judge may take, in seconds.
-const REQUEST_SECONDS: u64 = 300;
 
 /// What is said of a line of verdicts that cannot be read.
 pub(super) const BAD_LINE: &str = "this line counts as no verdict";
@@ -243,29 +237,14 @@ impl PlaceArgs {
         extra: serde_json::Map<String, serde_json::Value>,
         agent: Option<&ModelConfig>,
     ) -> ModelConfig {
-        let elsewhere = self.base_url.is_some();
-        let base_url = self
-            .base_url
-            .clone()
-            .or_else(|| agent.map(|agent| agent.base_url.clone()))
-            .or_else(|| environment::get(environment::BASE_URL))
-            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-        // The agent's key is for the agent's endpoint; it is sent nowhere else.
-        let key_env = self
-            .api_key_env
-            .clone()
-            .or_else(|| agent.filter(|_| !elsewhere).map(|agent| agent.key_env.clone()))
-            .unwrap_or_else(|| environment::KEY.to_owned());
-        ModelConfig {
-            name,
-            base_url,
-            key_env,
-            temperature: 0.0,
+        let beside = Beside {
+            base_url: self.base_url.as_ref(),
+            key_env: self.api_key_env.as_ref(),
+            requests: self.requests,
+            request_seconds: self.request_seconds,
             max_tokens: MAX_TOKENS,
-            requests: self.requests.unwrap_or(REQUESTS),
-            request_seconds: self.request_seconds.unwrap_or(REQUEST_SECONDS),
-            extra,
-        }
+        };
+        beside.model(name, extra, agent)
     }
 
     fn apply(&self, config: &mut JudgeConfig) -> Result<(), Failure> {

@@ -4,6 +4,7 @@
 //! to standard output, everything else to standard error. One file a command: its
 //! arguments, whose doc comments are the help, and what it does.
 
+mod beside;
 mod cassette;
 mod chromium;
 mod confine;

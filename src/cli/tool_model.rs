@@ -2,22 +2,15 @@
 //! every command that has tools called.
 
 use clap::{Args, ValueEnum};
-use serde_json::Map;
 use wildgym_tasks::environment::BrowserMode;
 
-use super::run::DEFAULT_BASE_URL;
+use super::Failure;
+use super::beside::{self, Beside};
 use super::speech_model::SpeechArgs;
-use super::{Failure, environment};
 use crate::store::{Condition, ModelConfig};
 
 /// Most tokens of a reply: an action needs few, thinking before it more.
 const MAX_TOKENS: u32 = 4096;
-
-/// Requests in flight at once.
-const REQUESTS: u32 = 16;
-
-/// How long a request may take, in seconds.
-const REQUEST_SECONDS: u64 = 300;
 
 /// How pages are offered, and who answers tools.
 #[derive(Debug, Args)]
@@ -147,35 +140,15 @@ impl ToolModelArgs {
         agent: Option<&ModelConfig>,
     ) -> Result<Option<ModelConfig>, Failure> {
         let Some(name) = self.name.clone() else { return Ok(None) };
-        let extra = match &self.tool_extra {
-            None => Map::new(),
-            Some(text) => serde_json::from_str(text).map_err(|error| {
-                Failure::usage(format!("`--tool-extra` is not a JSON object: {error}"))
-            })?,
-        };
-        let elsewhere = self.tool_base_url.is_some();
-        let base_url = self
-            .tool_base_url
-            .clone()
-            .or_else(|| agent.map(|agent| agent.base_url.clone()))
-            .or_else(|| environment::get(environment::BASE_URL))
-            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-        // The agent's key is for the agent's endpoint; it is sent nowhere else.
-        let key_env = self
-            .tool_api_key_env
-            .clone()
-            .or_else(|| agent.filter(|_| !elsewhere).map(|agent| agent.key_env.clone()))
-            .unwrap_or_else(|| environment::KEY.to_owned());
-        Ok(Some(ModelConfig {
-            name,
-            base_url,
-            key_env,
-            temperature: 0.0,
+        let beside = Beside {
+            base_url: self.tool_base_url.as_ref(),
+            key_env: self.tool_api_key_env.as_ref(),
+            requests: self.tool_requests,
+            request_seconds: self.tool_request_seconds,
             max_tokens: MAX_TOKENS,
-            requests: self.tool_requests.unwrap_or(REQUESTS),
-            request_seconds: self.tool_request_seconds.unwrap_or(REQUEST_SECONDS),
-            extra,
-        }))
+        };
+        let extra = beside::extra("--tool-extra", self.tool_extra.as_ref())?;
+        Ok(Some(beside.model(name, extra, agent)))
     }
 
     /// Returns whether the model that answers tools is sent no pictures.

@@ -1,21 +1,14 @@
 //! The model that plays the person who gave the task: flags of the commands that run tasks.
 
 use clap::Args;
-use serde_json::Map;
 
-use super::run::DEFAULT_BASE_URL;
+use super::Failure;
+use super::beside::{self, Beside};
 use super::tool_model::move_to;
-use super::{Failure, environment};
 use crate::store::{Condition, ModelConfig};
 
 /// Most tokens of a reply: it is a sentence or two, thinking before it may be more.
 const MAX_TOKENS: u32 = 2048;
-
-/// Requests in flight at once.
-const REQUESTS: u32 = 16;
-
-/// How long a request may take, in seconds.
-const REQUEST_SECONDS: u64 = 300;
 
 /// Who answers what agents ask the user.
 #[derive(Debug, Args)]
@@ -82,35 +75,15 @@ impl UserModelArgs {
         agent: Option<&ModelConfig>,
     ) -> Result<Option<ModelConfig>, Failure> {
         let Some(name) = self.name.clone() else { return Ok(None) };
-        let extra = match &self.extra {
-            None => Map::new(),
-            Some(text) => serde_json::from_str(text).map_err(|error| {
-                Failure::usage(format!("`--user-extra` is not a JSON object: {error}"))
-            })?,
-        };
-        let elsewhere = self.base_url.is_some();
-        let base_url = self
-            .base_url
-            .clone()
-            .or_else(|| agent.map(|agent| agent.base_url.clone()))
-            .or_else(|| environment::get(environment::BASE_URL))
-            .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
-        // The agent's key is for the agent's endpoint; it is sent nowhere else.
-        let key_env = self
-            .key_env
-            .clone()
-            .or_else(|| agent.filter(|_| !elsewhere).map(|agent| agent.key_env.clone()))
-            .unwrap_or_else(|| environment::KEY.to_owned());
-        Ok(Some(ModelConfig {
-            name,
-            base_url,
-            key_env,
-            temperature: 0.0,
+        let beside = Beside {
+            base_url: self.base_url.as_ref(),
+            key_env: self.key_env.as_ref(),
+            requests: self.requests,
+            request_seconds: self.request_seconds,
             max_tokens: MAX_TOKENS,
-            requests: self.requests.unwrap_or(REQUESTS),
-            request_seconds: self.request_seconds.unwrap_or(REQUEST_SECONDS),
-            extra,
-        }))
+        };
+        let extra = beside::extra("--user-extra", self.extra.as_ref())?;
+        Ok(Some(beside.model(name, extra, agent)))
     }
 }
 

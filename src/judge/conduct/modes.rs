@@ -140,24 +140,9 @@ fn prior(context: &Context<'_>) -> BTreeSet<Flaw> {
 
 /// Returns whether two different texts of some length differ by little.
 fn is_near(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let fits = a != b && (6..=64).contains(&a.len()) && a.len().abs_diff(b.len()) <= DRIFT;
-    fits && distance(&a, &b) <= DRIFT
-}
-
-/// Counts insertions, deletions and replacements between two texts.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
+    let (long, other) = (a.chars().count(), b.chars().count());
+    let fits = a != b && (6..=64).contains(&long) && long.abs_diff(other) <= DRIFT;
+    fits && strsim::levenshtein(a, b) <= DRIFT
 }
 
 #[cfg(test)]
