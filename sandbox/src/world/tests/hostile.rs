@@ -43,7 +43,7 @@ fn corpus() -> Vec<Case> {
             case.sql = case.sql.replace(name, value);
         }
     }
-    let made = made().into_iter().map(|(sql, ends, why)| {
+    let made = deep().into_iter().chain(busy()).map(|(sql, ends, why)| {
         let (ends, why) = (ends.to_owned(), why.to_owned());
         Case { why, ends, sql }
     });
@@ -51,28 +51,23 @@ fn corpus() -> Vec<Case> {
     cases
 }
 
-/// Makes the long ones.
-#[expect(clippy::too_many_lines, reason = "one table")]
-fn made() -> Vec<(String, &'static str, &'static str)> {
-    let nested = |open: &str, core: &str, close: &str, times: usize| {
-        format!("{}{core}{}", open.repeat(times), close.repeat(times))
-    };
-    let select = |expression: String| format!("SELECT {expression}");
-    let doubling: Vec<String> = (1..40)
-        .map(|level| format!("c{level} AS (SELECT 1 FROM c{0} a, c{0} b)", level - 1))
-        .collect();
-    let joins = |count: usize| {
-        let tables: Vec<String> =
-            (0..count).map(|index| format!("stock_report t{index}")).collect();
-        format!("SELECT count(*) FROM {}", tables.join(", "))
-    };
+/// A statement that is made, how it has to end, and why it is there.
+type Made = (String, &'static str, &'static str);
+
+fn select(expression: impl std::fmt::Display) -> String {
+    format!("SELECT {expression}")
+}
+
+fn nested(open: &str, core: &str, close: &str, times: usize) -> String {
+    format!("{}{core}{}", open.repeat(times), close.repeat(times))
+}
+
+/// Makes those that are deep or long.
+fn deep() -> Vec<Made> {
     let unions = vec!["SELECT 1"; 300].join(" UNION ");
-    let wild = |sign: &str, count: usize| format!("{sign}a").repeat(count);
-    let long = "hex(zeroblob(2000))";
-    let many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000) ";
     vec![
         (select(nested("(", "1", ")", 10_000)), "refused", "parentheses 10,000 deep"),
-        (select(nested("(", "1", ")", 4_000)), "refused", "parentheses that leave nothing behind"),
+        (select(nested("(", "1", ")", 4_000)), "refused", "parentheses 4,000 deep"),
         (select(nested("-(", "1", ")", 3_000)), "refused", "signs 3,000 deep"),
         (select(nested("NOT ", "1", "", 2_000)), "refused", "negations 2,000 deep"),
         (select(nested("abs(", "1", ")", 1_500)), "refused", "calls 1,500 deep"),
@@ -86,9 +81,39 @@ fn made() -> Vec<(String, &'static str, &'static str)> {
         (select("1".repeat(20_000)), "refused", "a number of 20,000 digits"),
         (select(format!("\"{}\"", "x".repeat(9_000))), "refused", "a name of 9,000 letters"),
         (select(format!("length('{}')", "x".repeat(9_000))), "refused", "a text of 9,000 letters"),
-        (format!("SELECT 1 {}", "/* x */ ".repeat(1_000)), "answered", "a thousand comments"),
+        (select(format!("1 {}", "/* x */ ".repeat(1_000))), "answered", "a thousand comments"),
         (unions.clone(), "refused", "300 halves of a union"),
         (format!("SELECT count(*) FROM ({unions})"), "refused", "the same inside"),
+        (
+            select(format!("json_extract('{}', '$')", nested("[", "", "]", 4_000))),
+            "refused",
+            "JSON 4,000 deep",
+        ),
+        (
+            select(format!("count(*) FROM json_tree('{}')", nested("[", "", "]", 900))),
+            "answered",
+            "JSON 900 deep",
+        ),
+    ]
+}
+
+/// Makes those that keep the machine busy.
+fn busy() -> Vec<Made> {
+    let doubling: Vec<String> = (1..40)
+        .map(|level| format!("c{level} AS (SELECT 1 FROM c{0} a, c{0} b)", level - 1))
+        .collect();
+    let joins = |count: usize| {
+        let tables: Vec<String> =
+            (0..count).map(|index| format!("stock_report t{index}")).collect();
+        format!("SELECT count(*) FROM {}", tables.join(", "))
+    };
+    let (percent, star) = ("%a".repeat(40), "*a".repeat(40));
+    let long = "replace(hex(zeroblob(2000)), '0', 'a')";
+    let many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000) \
+                SELECT count(*) FROM n";
+    let list = "1,".repeat(900);
+    let needle = "0".repeat(1_000);
+    vec![
         (
             format!("WITH c0 AS (SELECT 1), {} SELECT count(*) FROM c39", doubling.join(", ")),
             "refused",
@@ -97,44 +122,24 @@ fn made() -> Vec<(String, &'static str, &'static str)> {
         (joins(64), "refused", "64 tables beside each other"),
         (joins(65), "refused", "one more than the engine can join"),
         (
-            format!("SELECT replace({long}, '0', 'a') LIKE '{}b'", wild("%", 40)),
+            select(format!("{long} LIKE '{percent}b'")),
             "answered",
-            "a pattern that looks back again and again",
+            "a pattern that looks back often",
+        ),
+        (select(format!("{long} GLOB '{star}b'")), "answered", "the same with other signs"),
+        (
+            select(format!("'a' LIKE '{}'", "%a".repeat(2_000))),
+            "refused",
+            "a pattern of 4,000 signs",
         ),
         (
-            format!("SELECT replace({long}, '0', 'a') GLOB '{}b'", wild("*", 40)),
-            "answered",
-            "the same with other signs",
-        ),
-        (format!("SELECT 'a' LIKE '{}'", wild("%", 2_000)), "refused", "a pattern of 4,000 signs"),
-        (
-            format!(
-                "{many}SELECT count(*) FROM n WHERE replace({long}, '0', 'a') || i LIKE '{}b'",
-                wild("%", 40)
-            ),
+            format!("{many} WHERE {long} || i LIKE '{percent}b'"),
             "refused",
             "9,000 times a pattern that looks back",
         ),
+        (format!("{many}, json_each('[{list}1]')"), "refused", "9,000 times a list of 900"),
         (
-            format!("SELECT json_extract('{}', '$')", nested("[", "", "]", 4_000)),
-            "refused",
-            "JSON 4,000 deep",
-        ),
-        (
-            format!("SELECT count(*) FROM json_tree('{}')", nested("[", "", "]", 900)),
-            "answered",
-            "JSON 900 deep",
-        ),
-        (
-            format!("{many}SELECT count(*) FROM n, json_each('[{}1]')", "1,".repeat(900)),
-            "refused",
-            "9,000 times a list of 900",
-        ),
-        (
-            format!(
-                "{many}SELECT count(*) FROM n WHERE instr({long}, i || '{}')",
-                "0".repeat(1_000)
-            ),
+            format!("{many} WHERE instr({long}, i || '{needle}')"),
             "refused",
             "9,000 searches in long texts",
         ),

@@ -88,7 +88,7 @@ fn play(steps: &[Step]) -> Result<Play, TestCaseError> {
 #[test]
 fn no_sequence_breaks_an_invariant() {
     let (cases, calls) = (sequences(), Cell::new(0));
-    let config = ProptestConfig::with_cases(cases);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let sequence = prop::collection::vec(call(), 1..12);
     let result = TestRunner::new(config).run(&sequence, |steps| {
         let mut first = play(&steps)?;
