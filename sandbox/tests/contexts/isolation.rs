@@ -139,7 +139,8 @@ async fn contexts_share_nothing() {
     let of = |log: &AccessLog, part: &str| {
         log.take().iter().filter(|access| access.url.contains(part)).count()
     };
-    assert_eq!((of(&log_a, "popup"), of(&log_b, "popup")), (1, 0));
+    // A busy browser may ask twice, for the page and for its icon; never in the other's name.
+    assert_eq!((of(&log_a, "popup") > 0, of(&log_b, "popup")), (true, 0));
     drop((a, b, rig));
 }
 
