@@ -122,8 +122,8 @@ async fn without_a_browser_the_reason_is_told() {
     assert_eq!(error, BrowserError::Missing("install one".into()));
 }
 
-/// Two places and five who want one: those who wait are served in the order they came,
-/// and closing, or only going away, gives a place back.
+/// Those who wait for a place are served in the order they came; closing, or only going
+/// away, gives a place back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn places_are_given_in_the_order_of_asking() {
     let rig = Rig::with(&chromium(), |settings| settings.contexts = 2);
@@ -145,12 +145,16 @@ async fn places_are_given_in_the_order_of_asking() {
         waiting.push(tokio::spawn(ready));
     }
     assert!(served.lock().unwrap().is_empty(), "all places are taken");
+    // One place only goes round, so that one after the other has it.
     first.close().await;
-    drop(second);
     for one in waiting {
         one.await.unwrap();
     }
     assert_eq!(*served.lock().unwrap(), [0, 1, 2]);
+    let last = rig.browser(web(answer));
+    last.ready().await.unwrap();
+    drop(second);
+    rig.browser(web(answer)).ready().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -8,11 +8,15 @@ use url::Url;
 
 use super::Session;
 use super::ask::{self, Fault};
+use super::signals::TabSignals;
 use super::tab::TabState;
 use super::text::cut;
 
 /// Numbers of commands: never the same for two sessions of a process.
 static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The address of a page of nothing; no way back leads to one.
+const EMPTY: &str = "about:blank";
 
 /// The longest address that is opened.
 const ADDRESS: usize = 8_192;
@@ -21,16 +25,19 @@ impl Session {
     /// Opens an address in the current tab.
     pub(super) async fn visit(&mut self, index: usize, url: &str) -> Result<String, Fault> {
         let url = address(url)?;
-        if self.tabs[index].loading() {
-            // What the page before still wants must not win over what was asked for.
-            self.tabs[index].hold().await;
-            self.tabs[index].let_run(true).await;
-        }
+        let mut restless = self.tabs[index].loading();
         let mut again = "";
         for attempt in 0..2 {
+            if restless {
+                self.leave_behind(index).await?;
+            }
             match self.navigate(index, &url).await? {
-                Went::There => {
-                    self.tabs[index].settle(self.options.load).await;
+                Went::There(document) => {
+                    let still = self.tabs[index].settle(self.options.load).await;
+                    restless = !still && !self.came(index, document.as_deref());
+                    if restless && attempt == 0 {
+                        continue;
+                    }
                     return Ok(self.arrived(index, &url, again));
                 }
                 Went::Downloads => return Ok(format!("`{url}` is a file, not a page")),
@@ -56,6 +63,22 @@ impl Session {
         )))
     }
 
+    /// Leaves a page that loads or goes elsewhere without end, by way of an empty one: what
+    /// it still wants must not win over what is asked for next.
+    async fn leave_behind(&mut self, index: usize) -> Result<(), Fault> {
+        self.tabs[index].hold().await;
+        let empty = Url::parse(EMPTY).map_err(|error| Fault::Said(error.to_string()))?;
+        let went = self.navigate(index, &empty).await;
+        self.tabs[index].let_run(true).await;
+        went.map(|_| ())
+    }
+
+    /// Whether the tab ever had a document; one without a name is the one that was there.
+    fn came(&self, index: usize, document: Option<&str>) -> bool {
+        let came = |tab: &TabSignals| document.is_none_or(|name| tab.loaders.contains(name));
+        self.signals.look(&self.tabs[index].target, came).unwrap_or(true)
+    }
+
     fn arrived(&self, index: usize, url: &Url, again: &str) -> String {
         let tab = &self.tabs[index];
         let status = self.signals.look(&tab.target, |tab| tab.status.clone()).flatten();
@@ -73,6 +96,7 @@ impl Session {
         self.signals.tab(&target, |tab| {
             tab.status = None;
             tab.requests.clear();
+            tab.loaders.clear();
         });
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let params = json!({ "url": url.as_str(), "transitionType": "typed" });
@@ -123,8 +147,8 @@ impl Session {
     pub(super) async fn back(&mut self, index: usize) -> Result<String, Fault> {
         let history = self.tabs[index].ask("Page.getNavigationHistory", json!({})).await?;
         let current = usize::try_from(history["currentIndex"].as_u64().unwrap_or(0)).unwrap_or(0);
-        let entry = current.checked_sub(1).map(|before| &history["entries"][before]);
-        let Some(entry) = entry.filter(|entry| entry["url"] != "about:blank") else {
+        let mut before = (0..current).rev().map(|at| &history["entries"][at]);
+        let Some(entry) = before.find(|entry| entry["url"] != EMPTY) else {
             return self.leave(index).await;
         };
         let url = entry["url"].as_str().unwrap_or_default().to_owned();
@@ -170,7 +194,7 @@ impl Session {
     pub(super) async fn address(&mut self, index: usize) -> Result<String, Fault> {
         let history = self.tabs[index].ask("Page.getNavigationHistory", json!({})).await?;
         let current = usize::try_from(history["currentIndex"].as_u64().unwrap_or(0)).unwrap_or(0);
-        let url = history["entries"][current]["url"].as_str().unwrap_or("about:blank");
+        let url = history["entries"][current]["url"].as_str().unwrap_or(EMPTY);
         Ok(url.to_owned())
     }
 }
@@ -178,7 +202,8 @@ impl Session {
 /// How a navigation ended.
 #[derive(Debug, PartialEq, Eq)]
 enum Went {
-    There,
+    /// With the browser's name of the new document, where it is another.
+    There(Option<String>),
     /// It was a file.
     Downloads,
     /// Nothing came of it; the browser's word for why.
@@ -200,7 +225,7 @@ fn outcome(reply: &Value) -> Went {
         // An empty answer (204) leaves the page that was there.
         Some("net::ERR_ABORTED") => Went::Failed("the server had nothing to show".into()),
         Some(error) => Went::Failed(error.to_owned()),
-        None => Went::There,
+        None => Went::There(result["loaderId"].as_str().map(str::to_owned)),
     }
 }
 
@@ -308,7 +333,11 @@ mod tests {
     #[test]
     fn ends_of_a_navigation() {
         let table = [
-            (json!({ "result": { "frameId": "F", "loaderId": "L" } }), Went::There),
+            (
+                json!({ "result": { "frameId": "F", "loaderId": "L" } }),
+                Went::There(Some("L".into())),
+            ),
+            (json!({ "result": { "frameId": "F" } }), Went::There(None)),
             (
                 json!({ "result": { "errorText": "net::ERR_ABORTED", "isDownload": true } }),
                 Went::Downloads,

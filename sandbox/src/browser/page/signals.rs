@@ -105,6 +105,8 @@ pub(super) struct TabSignals {
     pub(super) status: Option<(i64, String)>,
     /// How often the main frame got another document.
     pub(super) documents: u64,
+    /// The browser's names of these documents, since it was last sent to an address.
+    pub(super) loaders: HashSet<String>,
     /// Whether its process died.
     pub(super) crashed: bool,
     /// Whether it is gone.

@@ -279,6 +279,7 @@ fn note(signals: &Signals, target: &str, said: &Said) {
             if event.frame.id.inner() == target {
                 tab.leaving = None;
                 tab.documents += 1;
+                tab.loaders.insert(event.frame.loader_id.inner().clone());
             }
         }
         Said::Within(event) => {
