@@ -557,13 +557,7 @@ pub(super) fn config(
             ))?,
             subsets: subsets(&opened.suite),
         },
-        plan: Plan {
-            tasks,
-            variants: wanted,
-            k,
-            seed,
-            attempts: limits.attempts.get(),
-        },
+        plan: Plan { tasks, variants: wanted, k, seed, attempts: limits.attempts.get() },
         conditions: [(label, condition)].into(),
         limits: Limits {
             rounds: Some(limits.rounds),

@@ -105,8 +105,7 @@ impl HeldArgs {
         let (store, lock, config) = Store::create(&root, |blobs| {
             let flags = Pinned { k: 1, seed: self.seed, limits: &self.limits };
             let agent = (label.to_owned(), condition);
-            let config =
-                run::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
+            let config = run::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
             let plan = Plan { variants: vec![Variant::default()], ..config.plan };
             Ok(RunConfig { plan, web: pinned, ..config })
         })?;

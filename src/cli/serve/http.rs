@@ -34,8 +34,7 @@ pub(in crate::cli) struct HttpArgs {
     held: HeldArgs,
 
     /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642",
-          help_heading = "Server")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642", help_heading = "Server")]
     listen: SocketAddr,
 
     /// Let other machines in: listen at an address that they can reach
@@ -68,6 +67,11 @@ pub(in crate::cli) struct HttpArgs {
     #[arg(long, value_name = "SECONDS", default_value = "240", help_heading = "Server",
           value_parser = clap::value_parser!(u64).range(1..))]
     step_seconds: u64,
+
+    /// Keep verdicts only: transcripts, states and files of an episode go when its session is
+    /// closed or reset
+    #[arg(long, help_heading = "Server")]
+    forget: bool,
 
     /// Serve the routes of AgentGym's environments too
     #[arg(long, help_heading = "Server")]
@@ -126,6 +130,7 @@ async fn listen(args: &HttpArgs, held: Held, tokens: &Given) -> Result<Code, Fai
         queue: args.queue,
         idle: Duration::from_secs(args.idle_seconds),
         patience: Duration::from_secs(args.step_seconds),
+        forget: args.forget,
     };
     let desk = Desk::new((gym, store, config), referee, answers, bounds);
     let served = Served {
@@ -179,7 +184,10 @@ fn tokens(args: &HttpArgs) -> Result<Given, Failure> {
             let text = std::fs::read_to_string(file)
                 .map_err(|error| Failure::usage(format!("cannot read `{file}`: {error}")))?;
             let mut lines = text.lines().map(|line| line.trim().to_owned());
-            (lines.next().filter(|line| !line.is_empty()), lines.next().filter(|line| !line.is_empty()))
+            (
+                lines.next().filter(|line| !line.is_empty()),
+                lines.next().filter(|line| !line.is_empty()),
+            )
         }
         None => (environment::get(environment::TOKEN), environment::get(environment::AGENT_TOKEN)),
     };
