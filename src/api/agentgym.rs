@@ -18,13 +18,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{Request, Response};
 use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
 
-use super::routes::{Api, json as read_json, written_as};
+use super::routes::{Api, InPath, in_path, json as read_json, written_as};
 use super::types::{Create, Observation, Reset};
 use super::{Problem, Role};
 
@@ -91,38 +90,36 @@ pub(super) fn add(mut router: Router<Api>) -> Router<Api> {
     router.route("/agentgym/{token}/", get(hello))
 }
 
-type Token = Result<Path<String>, PathRejection>;
-
 async fn hello() -> Response<Body> {
     written_as(b"\"This is environment wildgym.\"".to_vec(), "application/json")
 }
 
-async fn create(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn create(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
     respond(async { api.create(read(&api, token, request).await?).await }.await)
 }
 
-async fn reset(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn reset(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
     respond(async { api.reset_env(&read(&api, token, request).await?).await }.await)
 }
 
-async fn step(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn step(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
     respond(async { api.step_env(&read(&api, token, request).await?).await }.await)
 }
 
-async fn close(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn close(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
     respond(async { api.close_env(&read(&api, token, request).await?).await }.await)
 }
 
 async fn observation(
     State(api): State<Api>,
-    token: Token,
+    token: InPath,
     request: Request<Body>,
 ) -> Response<Body> {
     let seen = |(_, env): (Named, Env)| json!(env.seen);
     respond(ask(&api, token, &request).and_then(|asked| api.env(&asked).map(seen)))
 }
 
-async fn detail(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn detail(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
     let told = |(_, env): (Named, Env)| {
         let Env { seen, reward, done, .. } = env;
         json!({ "observation": seen, "reward": reward, "done": done, "deleted": false })
@@ -130,7 +127,7 @@ async fn detail(State(api): State<Api>, token: Token, request: Request<Body>) ->
     respond(ask(&api, token, &request).and_then(|asked| api.env(&asked).map(told)))
 }
 
-async fn list(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn list(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
     let all = || json!(api.envs.lock().keys().collect::<Vec<_>>());
     respond(ask(&api, token, &request).map(|_| all()))
 }
@@ -289,24 +286,21 @@ fn results(shown: &Observation) -> String {
 }
 
 /// Sees that who asks has the token, in the path or in the header.
-fn admit(api: &Api, token: Token, request: &Request<Body>) -> Result<(), Problem> {
-    match token {
-        Ok(Path(token)) => match api.tokens.role(&token) {
-            Some(Role::Trainer) => Ok(()),
-            Some(_) => Err(Problem::forbidden()),
-            None => Err(Problem::unauthorized()),
-        },
-        Err(PathRejection::MissingPathParams(_)) => {
-            api.tokens.admit(request.headers(), Role::Trainer).map(drop)
-        }
-        Err(_) => Err(Problem::malformed("the path is not UTF-8")),
+fn admit(api: &Api, token: InPath, request: &Request<Body>) -> Result<(), Problem> {
+    let Some(token) = in_path(token)? else {
+        return api.tokens.admit(request.headers(), Role::Trainer).map(drop);
+    };
+    match api.tokens.role(&token) {
+        Some(Role::Trainer) => Ok(()),
+        Some(_) => Err(Problem::forbidden()),
+        None => Err(Problem::unauthorized()),
     }
 }
 
 /// Reads the body of a request.
 async fn read(
     api: &Api,
-    token: Token,
+    token: InPath,
     request: Request<Body>,
 ) -> Result<Map<String, Value>, Problem> {
     admit(api, token, &request)?;
@@ -318,7 +312,7 @@ async fn read(
 }
 
 /// Reads what a request without a body asks: the numbers of its query.
-fn ask(api: &Api, token: Token, request: &Request<Body>) -> Result<Map<String, Value>, Refusal> {
+fn ask(api: &Api, token: InPath, request: &Request<Body>) -> Result<Map<String, Value>, Refusal> {
     admit(api, token, request)?;
     let query = request.uri().query().unwrap_or_default();
     let pairs = url::form_urlencoded::parse(query.as_bytes());

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::extract::{RawPathParams, State};
 use axum::http::{HeaderValue, Request, Response, header};
 use axum::routing::{self, MethodFilter, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -169,9 +169,7 @@ where
     };
     let serve = routing::on(
         filter,
-        move |State(api): State<Api>,
-              path: Result<Path<String>, PathRejection>,
-              request: Request<Body>| async move {
+        move |State(api): State<Api>, path: InPath, request: Request<Body>| async move {
             let answer = async {
                 let given = read::<Q>(&api, role, path, request).await?;
                 work(given).await
@@ -191,17 +189,22 @@ where
 async fn read<Q: DeserializeOwned>(
     api: &Api,
     role: Role,
-    path: Result<Path<String>, PathRejection>,
+    path: InPath,
     request: Request<Body>,
 ) -> Result<Given<Q>, Problem> {
     let role = api.tokens.admit(request.headers(), role)?;
-    let id = match path {
-        Ok(Path(id)) => id,
-        Err(PathRejection::MissingPathParams(_)) => String::new(),
-        Err(_) => return Err(Problem::malformed("the path is not UTF-8")),
-    };
+    let id = in_path(path)?.unwrap_or_default();
     let body = json(request.into_body()).await?;
     Ok(Given { desk: Arc::clone(&api.desk), role, id, body })
+}
+
+/// What stands in the path in braces.
+pub(super) type InPath = Result<RawPathParams, RawPathParamsRejection>;
+
+/// Returns it; none where the route has nothing of the kind.
+pub(super) fn in_path(path: InPath) -> Result<Option<String>, Problem> {
+    let path = path.map_err(|_| Problem::malformed("the path is not UTF-8"))?;
+    Ok(path.iter().next().map(|(_, value)| value.to_owned()))
 }
 
 /// Reads a body; one that is empty is an empty object.

@@ -301,16 +301,24 @@ impl Session {
         matches!(self.state, State::Waiting)
     }
 
-    /// Ends the session with the agent's final answer. It is a round too: where none is
-    /// left, or no time, the answer comes too late.
+    /// Ends the session with the agent's final answer, see [`Session::last`].
     pub fn answer(&mut self, text: String) -> Result<OutcomeRecord, StoreError> {
+        self.last(Ending::answered(text))
+    }
+
+    /// Ends the session by what the agent did last. That is a round too: where none is left,
+    /// or no time, it comes too late.
+    pub fn last(&mut self, ending: Ending) -> Result<OutcomeRecord, StoreError> {
         self.begin()?;
         if let State::Open(open) = &mut self.state {
             open.resting = None;
-            let ending = open.exhausted().unwrap_or_else(|| Ending::answered(text));
-            if ending.outcome == Outcome::Answered {
-                open.episode.rounds += 1;
-            }
+            let ending = match open.exhausted() {
+                Some(late) => late,
+                None => {
+                    open.episode.rounds += 1;
+                    ending
+                }
+            };
             self.end(ending)?;
         }
         Ok(self.ended())

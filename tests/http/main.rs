@@ -100,7 +100,7 @@ async fn an_episode_ends_by_an_answer_a_limit_or_a_verdict() {
     let seen = server.step(&sessions[1], &hm).await.body;
     assert!(seen["reminder"].as_str().unwrap().contains("<final_answer>"), "{seen}");
     let seen = server.step(&sessions[1], &hm).await.body;
-    assert_eq!((&seen["outcome"], &seen["terminated"]), (&json!("limit:rounds"), &json!(false)));
+    assert_eq!((&seen["outcome"], &seen["terminated"]), (&json!("no-answer"), &json!(true)));
     // A verdict: it ends as it stands.
     let judged = server.act(&sessions[2], "evaluate").await;
     assert_eq!((&judged["outcome"], &judged["reward"]), (&json!("no-answer"), &json!(0.0)));

@@ -23,7 +23,8 @@ async fn what_is_wrong_is_said() {
     let (closed, open) = (&open[0], &open[1]);
     server.done("DELETE", &format!("/v1/sessions/{closed}"), &Value::Null).await;
     let step = |id: &str| format!("/v1/sessions/{id}/step");
-    let deep = format!("{{\"calls\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = ["[".repeat(100_000), "]".repeat(100_000)].concat();
+    let deep = format!("{{\"calls\": [{{\"name\": \"x\", \"arguments\": {deep}}}]}}");
     let huge = format!("{{\"answer\": \"{}\"}}", "x".repeat(9 << 20));
     let one = look_up().to_string();
     let both = json!({ "calls": look_up()["calls"], "answer": "x" }).to_string();

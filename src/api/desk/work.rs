@@ -181,7 +181,7 @@ impl Desk {
             }
             Deed::Neither(_) if was_reminded => {
                 let ending = Ending::without(Outcome::NoAnswer, "neither call nor answer twice");
-                held = self.heavily(held, move |session| session.close(ending).map(drop)).await?;
+                held = self.heavily(held, move |session| session.last(ending).map(drop)).await?;
                 Ok(Round { replies: Vec::new(), over: None })
             }
             Deed::Neither(text) => {
