@@ -95,7 +95,7 @@ async fn hello() -> Response<Body> {
 }
 
 async fn create(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
-    respond(async { api.create(read(&api, token, request).await?).await }.await)
+    respond(async { api.create(&read(&api, token, request).await?) }.await)
 }
 
 async fn reset(State(api): State<Api>, token: InPath, request: Request<Body>) -> Response<Body> {
@@ -140,13 +140,13 @@ impl Envs {
 
 impl Api {
     /// Opens an environment, with the episode at its own number in the list of tasks.
-    async fn create(&self, asked: Map<String, Value>) -> Answered {
+    fn create(&self, asked: &Map<String, Value>) -> Answered {
         let bare = asked.get("id").is_some_and(Value::is_u64);
         let (_, tasks) = self.desk.task_at(0);
         let number = self.envs.next.fetch_add(1, Ordering::AcqRel);
         let wanted = asked.get("id").and_then(Value::as_u64).unwrap_or(number);
         let place = wanted % u64::try_from(tasks).unwrap_or(u64::MAX).max(1);
-        let episode = Some(self.episode_at(place, &asked)?);
+        let episode = Some(self.episode_at(place, asked)?);
         let mut opened = self.desk.create(&Create { count: 1, episode })?;
         let shown =
             opened.sessions.pop().ok_or_else(|| Problem::broken("no session was opened"))?;
@@ -231,7 +231,7 @@ impl Api {
 
     fn keep(&self, named: Named, seen: &str, reward: f64, done: bool) {
         if let Some(env) = self.envs.lock().get_mut(&named.number()) {
-            env.seen = seen.to_owned();
+            seen.clone_into(&mut env.seen);
             env.reward = reward;
             env.done = done;
         }

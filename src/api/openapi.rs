@@ -16,7 +16,7 @@ pub fn document() -> Value {
     for route in routes::all() {
         let (asked, answered) = (route.schemas)(&mut generator);
         let operation =
-            operation(&route, asked.map(Into::into), answered.into(), &refused.clone().into());
+            operation(&route, asked.map(Into::into), &answered.into(), &refused.clone().into());
         let methods = paths.entry(route.path).or_insert_with(|| json!({}));
         methods[route.method.name()] = operation;
     }
@@ -45,7 +45,7 @@ pub fn document() -> Value {
     })
 }
 
-fn operation(route: &Route, asked: Option<Value>, answered: Value, refused: &Value) -> Value {
+fn operation(route: &Route, asked: Option<Value>, answered: &Value, refused: &Value) -> Value {
     let content = |schema: &Value| json!({ "application/json": { "schema": schema } });
     let security = match route.role {
         Role::Anybody => json!([]),
@@ -57,7 +57,7 @@ fn operation(route: &Route, asked: Option<Value>, answered: Value, refused: &Val
         "summary": route.summary,
         "security": security,
         "responses": {
-            "200": { "description": "Done", "content": content(&answered) },
+            "200": { "description": "Done", "content": content(answered) },
             "4XX": { "description": "Refused; the client has to act", "content": content(refused) },
             "503": {
                 "description": "Not now; come again after `Retry-After` seconds",

@@ -27,7 +27,7 @@ use super::{Desk, Problem, Role, Tokens};
 pub(super) const LARGEST: usize = 8 << 20;
 
 /// How long a body may take to arrive.
-const BODY: Duration = Duration::from_secs(60);
+const BODY: Duration = Duration::from_mins(1);
 
 /// What every route has at hand.
 #[derive(Clone)]

@@ -38,10 +38,10 @@ pub async fn serve(
     let sweeper = tokio::spawn(Arc::clone(&desk).sweep());
     // A reply is written at once; to wait for more of it would only take time.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
-    let server = axum::serve(listener, router(served)).into_future();
+    let answering = axum::serve(listener, router(served)).into_future();
     tokio::select! {
         // It ends only with us.
-        _ = server => {}
+        _ = answering => {}
         () = stop => {}
     }
     sweeper.abort();

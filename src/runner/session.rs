@@ -312,13 +312,11 @@ impl Session {
         self.begin()?;
         if let State::Open(open) = &mut self.state {
             open.resting = None;
-            let ending = match open.exhausted() {
-                Some(late) => late,
-                None => {
-                    open.episode.rounds += 1;
-                    ending
-                }
-            };
+            let late = open.exhausted();
+            if late.is_none() {
+                open.episode.rounds += 1;
+            }
+            let ending = late.unwrap_or(ending);
             self.end(ending)?;
         }
         Ok(self.ended())

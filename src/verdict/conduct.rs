@@ -81,7 +81,6 @@ impl Share {
 
     /// Returns whether it is a share of nothing.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
     pub fn is_of_nothing(&self) -> bool {
         self.of == 0
     }

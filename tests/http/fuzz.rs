@@ -165,11 +165,11 @@ async fn whatever_is_sent_is_answered() {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let strategy = requests();
     let mut sessions = server.open(TASK, 8, None).await;
-    let (began, mut sent) = (Instant::now(), 0_u64);
+    let (began, mut sent) = (Instant::now(), 0_usize);
     while sent < 1600 || began.elapsed() < end {
         let batch = strategy.new_tree(&mut runner).unwrap().current();
         let answers = batch.iter().enumerate().map(|(place, (method, path, who, body))| {
-            let session = &sessions[(sent as usize + place) % sessions.len()];
+            let session = &sessions[(sent + place) % sessions.len()];
             let path = path.replace('@', session);
             let body = replace(body, session);
             let token = match who {
@@ -187,7 +187,7 @@ async fn whatever_is_sent_is_answered() {
             let body = String::from_utf8_lossy(body);
             assert!(fine, "{method} {path} {body}: {} {}", answer.status, answer.body);
         }
-        sent += AT_ONCE as u64;
+        sent += AT_ONCE;
         if sent % 400 == 0 {
             // Sessions get lost on the way, as they should.
             for session in &sessions {

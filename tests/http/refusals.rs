@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use super::server::{Server, TASK, look_up, right};
 
+/// Who sends which method to which path with which body; status, code, and why.
+type Row<'a> = (Who, &'a str, String, String, u16, &'a str, &'a str);
+
 /// Who asks, in a row of a table.
 #[derive(Debug, Clone, Copy)]
 enum Who {
@@ -30,8 +33,7 @@ async fn what_is_wrong_is_said() {
     let both = json!({ "calls": look_up()["calls"], "answer": "x" }).to_string();
     let many = json!({ "calls": vec![json!({ "name": "x" }); 129] }).to_string();
     let reset = |task: Value| json!({ "task": task }).to_string();
-    let seed = |seed: Value| json!({ "task": TASK, "seed": seed }).to_string();
-    type Row<'a> = (Who, &'a str, String, String, u16, &'a str, &'a str);
+    let seeded = |seed: Value| json!({ "task": TASK, "seed": seed }).to_string();
     #[rustfmt::skip]
     let table: Vec<Row<'_>> = vec![
         (Nobody, "GET", "/v1/tasks".into(), String::new(), 401, "unauthorized", "no token"),
@@ -66,8 +68,8 @@ async fn what_is_wrong_is_said() {
         (Trainer, "POST", "/v1/sessions".into(), "{\"count\": 257}".into(), 422, "invalid", "too many at once"),
         (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), reset(json!("t9-999")), 404, "no-task", "no such task"),
         (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), reset(json!("t3-001")), 404, "no-task", "a task that is not served"),
-        (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), seed(json!(0)), 422, "invalid", "a seed too small"),
-        (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), seed(json!(1_000_001)), 422, "invalid", "a seed too large"),
+        (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), seeded(json!(0)), 422, "invalid", "a seed too small"),
+        (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), seeded(json!(1_000_001)), 422, "invalid", "a seed too large"),
         (Trainer, "POST", format!("/v1/sessions/{empty}/reset"), "{\"task\": \"t1-001\", \"idealise\": [\"rain\"]}".into(), 422, "invalid", "no factor"),
         (Trainer, "GET", "/v1/tasks/t9-999/tools".into(), String::new(), 404, "no-task", "tools of no task"),
         (Trainer, "GET", "/v2/tasks".into(), String::new(), 404, "no-route", "no route"),

@@ -70,7 +70,7 @@ impl Server {
         let client = reqwest::Client::builder()
             .no_proxy()
             .pool_max_idle_per_host(1024)
-            .timeout(Duration::from_secs(120))
+            .timeout(Duration::from_mins(2))
             .build()
             .unwrap();
         let (url, token, agent) = (text("url"), text("token"), text("agent_token"));

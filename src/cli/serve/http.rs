@@ -29,6 +29,7 @@ const SHORTEST: usize = 16;
 /// done is kept as a run, for `report`, `show` and `export`. The routes are described at
 /// `/openapi.json`; a client for Python lies in `clients/python`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(in crate::cli) struct HttpArgs {
     #[command(flatten)]
     held: HeldArgs,
@@ -73,7 +74,7 @@ pub(in crate::cli) struct HttpArgs {
     #[arg(long, help_heading = "Server")]
     forget: bool,
 
-    /// Serve the routes of AgentGym's environments too
+    /// Serve the routes of `AgentGym`'s environments too
     #[arg(long, help_heading = "Server")]
     agentgym_compat: bool,
 
