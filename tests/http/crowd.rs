@@ -73,7 +73,8 @@ async fn a_crowd_is_served_and_leaves_nothing() {
     // As many as blocking calls had at once; they end by themselves.
     assert!(after.threads <= before.threads + 64, "threads: {before:?} {after:?}");
     assert!(after.files <= before.files + 16, "files: {before:?} {after:?}");
-    assert!(after.kib <= before.kib + before.kib / 4 + 32_768, "memory: {before:?} {after:?}");
+    // The allocator keeps, for each of its arenas, what many had at once.
+    assert!(after.kib <= before.kib * 3 / 2 + 65_536, "memory: {before:?} {after:?}");
     if bars {
         assert!(at(0.99) <= Duration::from_millis(100), "p99 is {:?}", at(0.99));
     }
