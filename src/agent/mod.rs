@@ -29,7 +29,7 @@ pub use asking::Asking;
 pub use episode::{Episode, Request, event_of};
 pub use guess::Guess;
 pub use random::Random;
-pub use react::{React, announced};
+pub use react::{REMINDER, React, SYSTEM, announced, final_answer};
 pub use reference::Reference;
 pub use refuse::Refuse;
 pub use silent::Silent;
