@@ -17,7 +17,7 @@ const FLOORS: &[&[&str]] = &[
     &["model", "store"],
     &["agent", "annotate", "judge"],
     &["runner"],
-    &["report"],
+    &["report", "api"],
     &["cli"],
 ];
 

@@ -50,6 +50,14 @@ impl WorkClock {
         Paused(self)
     }
 
+    /// Gives back one share that the caller holds, until the value is dropped: the same as
+    /// [`WorkClock::pause`] for a holder that keeps clock and share side by side.
+    #[must_use]
+    pub fn rest(self: &Arc<Self>) -> Resting {
+        self.leave();
+        Resting(Arc::clone(self))
+    }
+
     /// Returns the working time so far.
     pub fn elapsed(&self) -> Duration {
         let state = self.lock();
@@ -125,6 +133,16 @@ impl Working {
 pub struct Paused<'a>(&'a WorkClock);
 
 impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        self.0.enter();
+    }
+}
+
+/// A share that is given back until this is dropped.
+#[derive(Debug)]
+pub struct Resting(Arc<WorkClock>);
+
+impl Drop for Resting {
     fn drop(&mut self) {
         self.0.enter();
     }

@@ -26,7 +26,7 @@ pub use asking::Asking;
 pub use episode::{Episode, Request, event_of};
 pub use guess::Guess;
 pub use random::Random;
-pub use react::{React, announced};
+pub use react::{React, SYSTEM, announced, final_answer};
 pub use reference::Reference;
 pub use silent::Silent;
 pub use split::{Part, Spent};

@@ -15,7 +15,7 @@ use crate::model::{CassetteError, Exchange, Message, Model, ModelError, Offered}
 use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
 
 /// What every agent is told first.
-const SYSTEM: &str = include_str!("react.md");
+pub const SYSTEM: &str = include_str!("react.md");
 
 /// What an agent is told that neither called nor answered.
 const REMINDER: &str = "Your last message contained neither a tool call nor a final answer. \
@@ -259,7 +259,8 @@ pub fn announced(
 /// Returns the text between the first pair of tags outside of reasoning, trimmed. Tags
 /// are read in any case; one that is never closed holds the rest, for a reply may be
 /// cut at its length limit.
-fn final_answer(content: &str) -> Option<String> {
+#[must_use]
+pub fn final_answer(content: &str) -> Option<String> {
     let said = without_reasoning(content);
     let start = find(&said, OPEN)? + OPEN.len();
     let rest = &said[start..];

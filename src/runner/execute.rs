@@ -91,7 +91,7 @@ pub async fn execute(
 }
 
 /// Closes the transcript of an attempt that never began.
-fn begun_not(
+pub(super) fn begun_not(
     transcript: &mut Transcript,
     outcome: Outcome,
     detail: String,
@@ -103,7 +103,10 @@ fn begun_not(
 }
 
 /// Completes when the time is up; never without a limit.
-async fn reach(work: &wildgym_sandbox::work::WorkClock, time: Option<std::time::Duration>) {
+pub(super) async fn reach(
+    work: &wildgym_sandbox::work::WorkClock,
+    time: Option<std::time::Duration>,
+) {
     match time {
         Some(time) => work.reach(time).await,
         None => std::future::pending().await,
@@ -111,7 +114,7 @@ async fn reach(work: &wildgym_sandbox::work::WorkClock, time: Option<std::time::
 }
 
 /// Returns the limits of a trial: the task's where it sets them, else the run's.
-fn limits(gym: &Gym, config: &RunConfig, trial: &TrialId) -> Limits {
+pub(super) fn limits(gym: &Gym, config: &RunConfig, trial: &TrialId) -> Limits {
     let own = gym.task(&trial.task).map(|task| task.meta.limits).unwrap_or_default();
     Limits {
         rounds: own.rounds.or(config.limits.rounds),
@@ -120,7 +123,8 @@ fn limits(gym: &Gym, config: &RunConfig, trial: &TrialId) -> Limits {
     }
 }
 
-fn first(attempt: &Attempt, built: &Built) -> AttemptRecord {
+/// Returns the first record.
+pub(super) fn first(attempt: &Attempt, built: &Built) -> AttemptRecord {
     let sandbox = built.toolbox.sandbox();
     let since_epoch = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
     AttemptRecord {
@@ -138,7 +142,7 @@ fn first(attempt: &Attempt, built: &Built) -> AttemptRecord {
 }
 
 /// Writes the last record.
-fn close(
+pub(super) fn close(
     episode: &mut Episode,
     mut ending: Ending,
     took: std::time::Duration,

@@ -169,13 +169,22 @@ impl Judging {
     }
 
     /// Judges a case and keeps the verdict; returns why there is none.
-    async fn judge(&self, case: &Case, mut stop: Stop) -> Result<Option<String>, StoreError> {
-        let Case { trial, end, .. } = case;
-        if matches!(end.outcome, Outcome::Skipped(_)) {
+    async fn judge(&self, case: &Case, stop: Stop) -> Result<Option<String>, StoreError> {
+        if matches!(case.end.outcome, Outcome::Skipped(_)) {
             return Ok(None);
         }
+        Ok(self.verdict(case, stop).await?.err())
+    }
+
+    /// Judges a case, keeps the verdict and returns its line, or why there is none.
+    async fn verdict(
+        &self,
+        case: &Case,
+        mut stop: Stop,
+    ) -> Result<Result<VerdictRecord, String>, StoreError> {
+        let trial = &case.trial;
         let Some(task) = self.tasks.get(&trial.task) else {
-            return Ok(Some(format!("the run knows no task `{}`", trial.task)));
+            return Ok(Err(format!("the run knows no task `{}`", trial.task)));
         };
         // What cannot be read must cost nothing else, and no question to a model.
         let (answer, reached) = match self.read(case) {
@@ -184,7 +193,7 @@ impl Judging {
                 let why = error.to_string();
                 let (trial, verdict) = (trial.clone(), Verdict::Unjudged);
                 (self.events)(Event::Judged { trial, verdict, detail: Some(why.clone()) });
-                return Ok(Some(why));
+                return Ok(Err(why));
             }
             Err(error) => return Err(error),
         };
@@ -199,19 +208,20 @@ impl Judging {
                     decided => decided?,
                 }
             }
-            () = stop.asked() => return Ok(Some("the session was stopped".to_owned())),
+            () = stop.asked() => return Ok(Err("the session was stopped".to_owned())),
         };
         let why = ruling.reasons.first().cloned().unwrap_or_default();
         let why = ruling.failure.clone().unwrap_or(why);
-        let verdict = ruling.verdict;
+        let (verdict, asked) = (ruling.verdict, !ruling.votes.is_empty());
+        let record = verdict_record(&self.store, case, reached, ruling)?;
+        let record = VerdictRecord { conduct, ..record };
         // Where nobody was asked, there is nothing to keep.
-        if verdict != Verdict::Unjudged || !ruling.votes.is_empty() {
-            let record = verdict_record(&self.store, case, reached, ruling)?;
-            self.verdicts.append(&VerdictRecord { conduct, ..record })?;
+        if verdict != Verdict::Unjudged || asked {
+            self.verdicts.append(&record)?;
         }
         let open = (verdict == Verdict::Unjudged).then_some(why);
         (self.events)(Event::Judged { trial: trial.clone(), verdict, detail: open.clone() });
-        Ok(open)
+        Ok(open.map_or(Ok(record), Err))
     }
 
     /// Decides on a case: by what was done where the task says what is expected, else by the
@@ -303,6 +313,40 @@ fn vote(store: &Store, ballot: Ballot) -> Result<Vote, StoreError> {
         reason: ballot.reason,
         usage: ballot.usage,
     })
+}
+
+/// Judges attempts of a run one by one, as whoever holds their sessions asks for it.
+pub struct Referee(Judging);
+
+impl Referee {
+    /// Opens the verdicts of the run's own judge.
+    pub fn open(store: &Store, config: &RunConfig, judge: Judge) -> Result<Self, StoreError> {
+        let events: Arc<dyn Fn(Event) + Send + Sync> = Arc::new(|_| {});
+        Judging::open(store, config, judge, &config.judge.name, events).map(Self)
+    }
+
+    /// Judges a stored attempt, keeps the verdict and returns its line, or why there is
+    /// none: what a lost attempt is worth nobody can say.
+    pub async fn judge(
+        &self,
+        case: &Case,
+        stop: Stop,
+    ) -> Result<Result<VerdictRecord, String>, StoreError> {
+        match &case.end.outcome {
+            Outcome::Lost(_) | Outcome::Skipped(_) => {
+                Ok(Err(format!("an attempt that ended as `{}` has no verdict", case.end.outcome)))
+            }
+            Outcome::Answered | Outcome::NoAnswer | Outcome::Limit(_) => {
+                self.0.verdict(case, stop).await
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Referee {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Referee").finish_non_exhaustive()
+    }
 }
 
 /// A run to be judged from the store alone.
