@@ -7,9 +7,11 @@
 
 mod answers;
 mod asking;
+mod driven;
 mod episode;
 mod guess;
 mod pictures;
+pub mod program;
 mod random;
 mod react;
 mod reference;
@@ -23,8 +25,11 @@ use futures::future::BoxFuture;
 
 pub use answers::{Answers, Asked};
 pub use asking::Asking;
+pub use driven::{Over, Seat, Wishes, drive};
 pub use episode::{Episode, Request, event_of};
 pub use guess::Guess;
+pub use pictures::{Shown, shown};
+pub use program::Program;
 pub use random::Random;
 pub use react::{React, SYSTEM, announced, final_answer};
 pub use reference::Reference;

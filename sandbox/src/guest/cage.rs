@@ -1,0 +1,210 @@
+//! What a guest sees of the machine: a view that bubblewrap builds.
+//!
+//! Namespaces of its own for processes, users, network, host name and System V objects; the
+//! system's programs and libraries, read-only; what is mounted by name; nothing else. The
+//! network is a loopback with nobody on it. Abstract sockets belong to the network, so those
+//! of the host are out of reach too.
+//!
+//! bubblewrap must be started without an environment: the first process in the cage keeps the
+//! one it was started with where every other can read it.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where bubblewrap lives.
+const PLACES: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
+
+/// Folders of the system that programs are made of.
+const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// Files of the system's configuration that tell nothing of the machine and its users, and
+/// without which programs do not start or know no certificate.
+const CONFIGURATION: [&str; 12] = [
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/fonts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/pki",
+    "/etc/ssl",
+];
+
+/// Bytes of each of the file systems in memory: `/tmp` and `/home`.
+const IN_MEMORY: &str = "536870912";
+
+/// Something of the host that a guest sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it lies on the host.
+    pub host: PathBuf,
+    /// Where the guest sees it.
+    pub inside: PathBuf,
+    /// Whether the guest may change it.
+    pub writable: bool,
+}
+
+impl Mount {
+    /// Shows something where it lies, to be read.
+    #[must_use]
+    pub fn as_it_lies(path: &Path) -> Self {
+        Self { host: path.to_owned(), inside: path.to_owned(), writable: false }
+    }
+}
+
+/// A view of the machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cage {
+    /// What is seen beside the system, in the order in which it is laid over it.
+    pub mounts: Vec<Mount>,
+    /// What is not seen although something around it is: files and folders of the host, by
+    /// their real paths.
+    pub hidden: Vec<PathBuf>,
+    /// Where the guest starts.
+    pub folder: PathBuf,
+    /// All of its environment.
+    pub environment: Vec<(String, String)>,
+}
+
+impl Cage {
+    /// Returns the arguments with which bubblewrap builds the cage and runs a command in it.
+    #[must_use]
+    pub fn arguments(&self, command: &[OsString]) -> Vec<OsString> {
+        let mut all = Arguments(Vec::new());
+        all.put(["--unshare-all", "--new-session", "--die-with-parent", "--clearenv"]);
+        all.put(["--cap-drop", "ALL", "--hostname", "gym"]);
+        all.put(["--proc", "/proc", "--dev", "/dev"]);
+        for folder in SYSTEM {
+            all.system(Path::new(folder));
+        }
+        for file in CONFIGURATION {
+            all.put(["--ro-bind-try", file, file]);
+        }
+        for folder in ["/tmp", "/home"] {
+            all.put(["--size", IN_MEMORY, "--tmpfs", folder]);
+        }
+        for Mount { host, inside, writable } in &self.mounts {
+            all.put([if *writable { "--bind" } else { "--ro-bind" }]);
+            all.put([host, inside]);
+        }
+        for path in &self.hidden {
+            if let Some(inside) = self.seen_at(path) {
+                all.hide(path, &inside);
+            }
+        }
+        for (name, value) in &self.environment {
+            all.put(["--setenv", name, value]);
+        }
+        all.put([OsStr::new("--chdir"), self.folder.as_os_str(), OsStr::new("--")]);
+        all.put(command);
+        all.0
+    }
+
+    /// Returns where something of the host would be seen; none where it would not.
+    fn seen_at(&self, path: &Path) -> Option<PathBuf> {
+        let below = |mount: &&Mount| path.starts_with(&mount.host);
+        if let Some(mount) = self.mounts.iter().rev().find(below) {
+            let rest = path.strip_prefix(&mount.host).ok()?;
+            let inside = &mount.inside;
+            // A path that ends in a slash would name no file.
+            let whole = rest.as_os_str().is_empty();
+            return Some(if whole { inside.clone() } else { inside.join(rest) });
+        }
+        SYSTEM.iter().any(|folder| path.starts_with(folder)).then(|| path.to_owned())
+    }
+}
+
+/// Arguments that are being gathered.
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn put<T: AsRef<OsStr>>(&mut self, words: impl IntoIterator<Item = T>) {
+        self.0.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
+    }
+
+    /// Shows a folder of the system as it is there: a folder, or a link to one.
+    fn system(&mut self, folder: &Path) {
+        match std::fs::read_link(folder) {
+            Ok(target) => {
+                self.put(["--symlink"]);
+                self.put([target.as_os_str(), folder.as_os_str()]);
+            }
+            Err(_) => {
+                self.put(["--ro-bind-try"]);
+                self.put([folder, folder]);
+            }
+        }
+    }
+
+    /// Lays something empty over what is not to be seen.
+    fn hide(&mut self, path: &Path, inside: &Path) {
+        if path.is_dir() {
+            self.put(["--size", IN_MEMORY, "--tmpfs"]);
+            self.put([inside]);
+        } else if path.exists() {
+            self.put(["--ro-bind", "/dev/null"]);
+            self.put([inside]);
+        }
+    }
+}
+
+/// Finds bubblewrap and tries it, or says why it cannot be used.
+pub fn bubblewrap() -> Result<PathBuf, String> {
+    let found = PLACES.iter().map(Path::new).find(|path| path.is_file());
+    let program = found.ok_or("`bwrap` is not installed (package bubblewrap)")?;
+    let tried = try_out(program).map_err(|error| format!("`bwrap` cannot be started: {error}"))?;
+    tried.map_or(Ok(program.to_owned()), |words| {
+        Err(format!("`bwrap` cannot build its walls here: {words}"))
+    })
+}
+
+/// Runs nothing in a cage; returns what bubblewrap said where it could not.
+fn try_out(program: &Path) -> io::Result<Option<String>> {
+    let cage = Cage { folder: PathBuf::from("/"), ..Cage::default() };
+    let tried = Command::new(program)
+        .args(cage.arguments(&[OsString::from("/usr/bin/env")]))
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()?;
+    let said = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
+    Ok((!tried.status.success()).then_some(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(cage: &Cage) -> String {
+        let arguments = cage.arguments(&["true".into()]);
+        arguments.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_hidden_is_covered_only_where_it_would_be_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (agent, runs, file) =
+            (root.join("agent"), root.join("agent/runs"), root.join("agent/key"));
+        std::fs::create_dir_all(&runs).unwrap();
+        std::fs::write(&file, "k").unwrap();
+        std::fs::create_dir(root.join("suite")).unwrap();
+        let cage = Cage {
+            mounts: vec![Mount { host: agent, inside: "/agent".into(), writable: false }],
+            hidden: vec![runs, root.join("suite"), file, "/usr/bin/env".into()],
+            folder: "/".into(),
+            environment: vec![("A".to_owned(), "b c".to_owned())],
+        };
+        let words = words(&cage);
+        assert!(words.contains("--tmpfs /agent/runs "), "a folder is covered: {words}");
+        assert!(words.contains("--ro-bind /dev/null /agent/key "), "a file too: {words}");
+        assert!(words.contains("/dev/null /usr/bin/env "), "what the system shows: {words}");
+        assert!(!words.contains("suite"), "what nobody sees needs no cover: {words}");
+        assert!(words.ends_with("--setenv A b c --chdir / -- true"), "{words}");
+    }
+}
