@@ -31,7 +31,7 @@ pub use guess::Guess;
 pub use pictures::{Shown, shown};
 pub use program::Program;
 pub use random::Random;
-pub use react::{React, SYSTEM, announced, final_answer};
+pub use react::{REMINDER, React, SYSTEM, announced, final_answer};
 pub use reference::Reference;
 pub use silent::Silent;
 pub use split::{Part, Spent};

@@ -18,7 +18,7 @@ use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
 pub const SYSTEM: &str = include_str!("react.md");
 
 /// What an agent is told that neither called nor answered.
-const REMINDER: &str = "Your last message contained neither a tool call nor a final answer. \
+pub const REMINDER: &str = "Your last message contained neither a tool call nor a final answer. \
 Call a tool to go on, or end with <final_answer>your answer</final_answer>.";
 
 /// Opens a final answer.

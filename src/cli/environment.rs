@@ -21,6 +21,12 @@ pub(super) const PRICES: &str = "WILDGYM_PRICES";
 /// Model that judges, unless `--judge-model` names one.
 pub(super) const JUDGE_MODEL: &str = "WILDGYM_JUDGE_MODEL";
 
+/// The trainer's token of `wildgym serve http`.
+pub(super) const TOKEN: &str = "WILDGYM_TOKEN";
+
+/// The agent's token of `wildgym serve http`.
+pub(super) const AGENT_TOKEN: &str = "WILDGYM_AGENT_TOKEN";
+
 /// The browser: a Chromium, in place of the one that is found in `PATH`.
 pub(super) const CHROMIUM: &str = "WILDGYM_CHROMIUM";
 

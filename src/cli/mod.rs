@@ -31,6 +31,7 @@ mod rejudge;
 mod report;
 mod resume;
 mod run;
+mod serve;
 mod setup;
 mod show;
 mod tasks;
@@ -59,6 +60,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Serve(serve::ServeArgs),
     Ablate(Box<ablate::AblateArgs>),
     Resume(resume::ResumeArgs),
     Rejudge(rejudge::RejudgeArgs),
@@ -86,6 +88,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => run::run(&args),
+        Command::Serve(args) => serve::run(&args),
         Command::Ablate(args) => ablate::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Rejudge(args) => rejudge::run(&args),

@@ -238,7 +238,7 @@ impl ModelArgs {
 /// The limits of attempts and calls.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
-struct LimitArgs {
+pub(super) struct LimitArgs {
     /// Rounds of an attempt (model replies); a task may set its own
     #[arg(long, value_name = "COUNT", default_value = "100",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -275,6 +275,28 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
     begin(args, &opened, tasks, variants)
 }
 
+/// What of the flags a configuration pins, beside what is tried by whom.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pinned<'a> {
+    /// Trials of each task and variant.
+    pub(super) k: u32,
+    /// The run's seed.
+    pub(super) seed: u64,
+    /// Limits of attempts and calls.
+    pub(super) limits: &'a LimitArgs,
+}
+
+/// Which tasks are selected.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Selection<'a> {
+    /// A glob over their ids.
+    pub(super) tasks: Option<&'a str>,
+    /// A subset of the suite.
+    pub(super) subset: Option<&'a str>,
+    /// How many of them at most, the first ones.
+    pub(super) limit: Option<usize>,
+}
+
 /// The flags of a run by themselves.
 #[derive(Debug, Parser)]
 struct Alone {
@@ -298,7 +320,8 @@ pub(super) fn rehearsal(
     let (agent, judge) = (agent(&args)?, JudgeConfig::exact());
     let (store, _lock, config) = Store::create(root, |blobs| {
         let variants = vec![Variant::default()];
-        let config = config(&args, &opened, (tasks, variants), (agent, judge), &gym, blobs)?;
+        let what = (tasks, variants);
+        let config = config(args.pinned(), &opened, what, (agent, judge), &gym, blobs)?;
         Ok(RunConfig { web: pinned, ..config })
     })?;
     Ok((gym, store, config))
@@ -332,9 +355,10 @@ pub(super) fn begin(
     let pinned = web.config.clone();
     let gym = open_gym(&opened.suite, web, args.browsers)?;
     network::refuse_unsuited(&gym, &tasks)?;
-    let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
+    let root = root(args.name.as_deref(), &args.runs_dir, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
-        let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
+        let what = (tasks, variants);
+        let config = config(args.pinned(), opened, what, (agent, judged), &gym, blobs)?;
         let cassette = cassette::reference(cassette.as_ref());
         Ok(RunConfig { created, cassette, web: pinned, ..config })
     })?;
@@ -344,6 +368,11 @@ pub(super) fn begin(
 }
 
 impl RunArgs {
+    /// Returns what a configuration pins of the flags.
+    fn pinned(&self) -> Pinned<'_> {
+        Pinned { k: self.trials, seed: self.seed, limits: &self.limits }
+    }
+
     /// Returns the suite as it was named.
     pub(super) fn suite(&self) -> &str {
         &self.suite
@@ -367,32 +396,37 @@ impl RunArgs {
 
 /// Returns the run's directory. One that is named by the time is made at once, so runs
 /// that begin in the same second do not meet.
-fn root(args: &RunArgs, suite: &str, agent: &str) -> Result<Utf8PathBuf, Failure> {
-    if let Some(name) = &args.name {
+pub(super) fn root(
+    name: Option<&str>,
+    runs_dir: &Utf8Path,
+    suite: &str,
+    agent: &str,
+) -> Result<Utf8PathBuf, Failure> {
+    if let Some(name) = name {
         let plain = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
         if name.is_empty() || !name.chars().all(plain) || name.starts_with('.') {
             return Err(Failure::usage(format!("`{name}` cannot name a run"))
                 .hint("use letters, digits, `-` and `_`; `--runs-dir` says where it goes"));
         }
-        return Ok(args.runs_dir.join(name));
+        return Ok(runs_dir.join(name));
     }
     let cannot = |error: std::io::Error| {
-        Failure::usage(format!("cannot create a run in `{}`: {error}", args.runs_dir))
+        Failure::usage(format!("cannot create a run in `{runs_dir}`: {error}"))
             .hint("name a directory that you may write with `--runs-dir`")
     };
-    std::fs::create_dir_all(&args.runs_dir).map_err(cannot)?;
+    std::fs::create_dir_all(runs_dir).map_err(cannot)?;
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let base = format!("{time}-{suite}-{agent}");
     for number in 1.. {
         let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
-        let root = args.runs_dir.join(name);
+        let root = runs_dir.join(name);
         match std::fs::create_dir(&root) {
             Ok(()) => return Ok(root),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(cannot(error)),
         }
     }
-    Err(Failure::usage(format!("`{}` is full of runs", args.runs_dir)))
+    Err(Failure::usage(format!("`{runs_dir}` is full of runs")))
 }
 
 /// Returns the condition and its name.
@@ -433,7 +467,18 @@ fn plain(name: &str) -> String {
 
 /// Returns the ids of the selected tasks.
 pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failure> {
-    let glob = match args.tasks.as_deref() {
+    let (tasks, subset) = (args.tasks.as_deref(), args.subset.as_deref());
+    let selection = Selection { tasks, subset, limit: args.limit };
+    selected(suite, selection, |task| has_solution(task, args.agent.as_ref()))
+}
+
+/// Returns the ids of the selected tasks among those that fit.
+pub(super) fn selected(
+    suite: &Suite,
+    selection: Selection<'_>,
+    fits: impl Fn(&Task) -> bool,
+) -> Result<Vec<String>, Failure> {
+    let glob = match selection.tasks {
         None => None,
         Some(pattern) => Some(
             Glob::new(pattern)
@@ -441,15 +486,15 @@ pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failu
                 .compile_matcher(),
         ),
     };
-    let subset = args.subset.as_deref().map(|name| subset(suite, name)).transpose()?;
+    let subset = selection.subset.map(|name| subset(suite, name)).transpose()?;
     let selected: Vec<String> = suite
         .tasks
-        .keys()
-        .filter(|id| glob.as_ref().is_none_or(|glob| glob.is_match(id)))
-        .filter(|id| has_solution(&suite.tasks[*id], args.agent.as_ref()))
-        .filter(|id| subset.as_ref().is_none_or(|subset| subset.contains(id.as_str())))
-        .take(args.limit.unwrap_or(usize::MAX))
-        .cloned()
+        .iter()
+        .filter(|(id, _)| glob.as_ref().is_none_or(|glob| glob.is_match(id)))
+        .filter(|(_, task)| fits(task))
+        .filter(|(id, _)| subset.as_ref().is_none_or(|subset| subset.contains(id.as_str())))
+        .take(selection.limit.unwrap_or(usize::MAX))
+        .map(|(id, _)| id.clone())
         .collect();
     if selected.is_empty() {
         let name = &suite.meta.name;
@@ -486,8 +531,8 @@ fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a str>, Failure
 }
 
 /// Writes down everything that can move a score.
-fn config(
-    args: &RunArgs,
+pub(super) fn config(
+    pinned: Pinned<'_>,
     opened: &Opened,
     (tasks, wanted): (Vec<String>, Vec<Variant>),
     ((label, condition), judge): ((String, Condition), JudgeConfig),
@@ -495,6 +540,7 @@ fn config(
     blobs: &Blobs,
 ) -> Result<RunConfig, StoreError> {
     let meta = &opened.suite.meta;
+    let Pinned { k, seed, limits } = pinned;
     Ok(RunConfig {
         format: FORMAT,
         wildgym: env!("CARGO_PKG_VERSION").to_owned(),
@@ -514,17 +560,17 @@ fn config(
         plan: Plan {
             tasks,
             variants: wanted,
-            k: args.trials,
-            seed: args.seed,
-            attempts: args.limits.attempts.get(),
+            k,
+            seed,
+            attempts: limits.attempts.get(),
         },
         conditions: [(label, condition)].into(),
         limits: Limits {
-            rounds: Some(args.limits.rounds),
-            tokens: args.limits.tokens,
-            seconds: Some(args.limits.seconds),
+            rounds: Some(limits.rounds),
+            tokens: limits.tokens,
+            seconds: Some(limits.seconds),
         },
-        bounds: BoundsConfig { seconds: args.limits.call_seconds, bytes: args.limits.call_bytes },
+        bounds: BoundsConfig { seconds: limits.call_seconds, bytes: limits.call_bytes },
         tools: ToolsRef {
             names: gym.catalog.names(),
             schemas: blobs.put_json(gym.schemas.as_ref())?,

@@ -66,6 +66,12 @@ fn may_precede(before: &str) -> bool {
     before.is_empty() || before == "{" || OPENING.iter().any(|mark| before.ends_with(mark))
 }
 
+/// Returns the calls that a text holds, as name and arguments; none where there is none.
+#[must_use]
+pub fn calls_in(content: &str, tools: &Offered) -> Option<Vec<(String, String)>> {
+    find(content, tools).map(|found| found.calls)
+}
+
 fn as_calls(value: &Value, tools: &Offered) -> Option<Vec<(String, String)>> {
     match value.as_array() {
         Some(items) if items.is_empty() => None,

@@ -95,7 +95,9 @@ impl Offered {
         (!self.json.is_empty()).then(|| format!("[{}]", self.json))
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    /// Returns whether a tool of that name is offered.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
         self.names.iter().any(|offered| offered == name)
     }
 }

@@ -27,6 +27,7 @@ mod retry;
 mod sound;
 mod structured;
 
+pub use bare::calls_in;
 pub use cassette::{Cassette, CassetteError, Met};
 pub use client::{Exchange, Model};
 pub use endpoint::{Endpoint, Secret, Settings};

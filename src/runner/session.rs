@@ -265,6 +265,35 @@ impl Session {
         Ok(self.finished(replies))
     }
 
+    /// Takes note of a round without calls and of what the agent is told then.
+    pub fn remind(&mut self, text: &str) -> Result<Round, StoreError> {
+        self.begin()?;
+        let State::Open(open) = &mut self.state else { return Ok(self.finished(Vec::new())) };
+        if open.exhausted().is_none() {
+            open.episode.rounds += 1;
+            let content = open.episode.transcript().body(text.to_owned())?;
+            let (role, why) = ("user".to_owned(), "reminder".to_owned());
+            let record = MessageRecord { role, content, why, pictures: Vec::new() };
+            open.episode.transcript().append(&Record::Message(record))?;
+        }
+        if let Some(ending) = open.exhausted() {
+            self.end(ending)?;
+        }
+        Ok(self.finished(Vec::new()))
+    }
+
+    /// Returns whether it has a sandbox now.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, State::Open(_))
+    }
+
+    /// Returns whether nothing was asked of it yet.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting)
+    }
+
     /// Ends the session with the agent's final answer. It is a round too: where none is
     /// left, or no time, the answer comes too late.
     pub fn answer(&mut self, text: String) -> Result<OutcomeRecord, StoreError> {
@@ -286,6 +315,13 @@ impl Session {
         self.begin()?;
         self.end(ending)?;
         Ok(self.ended())
+    }
+
+    /// Lets go of a session whose transcript can no longer be written: it is lost.
+    pub fn abandon(&mut self) {
+        if !matches!(self.state, State::Over(_)) {
+            self.state = State::Over(Box::new(unclosed()));
+        }
     }
 
     fn cut(&mut self, ending: Ending) -> Result<Round, StoreError> {

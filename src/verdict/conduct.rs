@@ -33,6 +33,12 @@ pub struct Conduct {
     pub tools: u32,
     /// Expected calls whose tool was called.
     pub selection: Share,
+    /// Required calls that were made as expected; none in files of older versions.
+    #[serde(default, skip_serializing_if = "Share::is_of_nothing")]
+    pub expected: Share,
+    /// Assertions over the state at the end that hold.
+    #[serde(default, skip_serializing_if = "Share::is_of_nothing")]
+    pub assertions: Share,
     /// How arguments fared.
     pub parameters: Parameters,
     /// What came after the first call that failed; none where none did.
@@ -71,6 +77,13 @@ impl Share {
     #[must_use]
     pub fn value(self) -> Option<f64> {
         (self.of > 0).then(|| f64::from(self.right) / f64::from(self.of))
+    }
+
+    /// Returns whether it is a share of nothing.
+    #[must_use]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    pub fn is_of_nothing(&self) -> bool {
+        self.of == 0
     }
 
     /// Adds another one.

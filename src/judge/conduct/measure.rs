@@ -47,6 +47,8 @@ pub(super) fn conduct(
         calls: count(calls.len()),
         optimum: count(replayed.len()),
         tools: count(evidence.tools),
+        expected: Share::default(),
+        assertions: Share::default(),
         selection: selection(context),
         parameters: parameters(context),
         recovery: recovery(evidence, context, passed),

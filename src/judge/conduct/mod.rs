@@ -28,7 +28,7 @@ use self::known::Known;
 use super::Ruling;
 use crate::record::{OutcomeRecord, TrialId};
 use crate::store::{Blobs, Store, StoreError, TaskData};
-use crate::verdict::{Conduct, Verdict};
+use crate::verdict::{Conduct, Share, Verdict};
 
 /// Something that is wrong, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,6 +181,14 @@ impl Examiner {
             flaws.insert(Flaw::SilentSuccess);
         }
         let conduct = measure::conduct(&self.file, evidence, &context, (verdict, flaws));
+        let required = way.expected.iter().filter(|expected| !expected.optional).count();
+        let assertions = self.file.final_state_assertions.len();
+        let held = state.as_ref().map_or(0, |found| assertions.saturating_sub(found.len()));
+        let conduct = Conduct {
+            expected: share(required - way.open().count(), required),
+            assertions: share(held, assertions),
+            ..conduct
+        };
         Examined { verdict, reasons: told, conduct, shown: shown(evidence) }
     }
 
@@ -245,6 +253,11 @@ pub fn state_alone(
         Ok(found) => Some(Ruling::of((Verdict::Fail, texts(&found)))),
         Err(why) => Some(Ruling::of((Verdict::Unjudged, vec![why]))),
     })
+}
+
+fn share(right: usize, of: usize) -> Share {
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Share { right: count(right), of: count(of) }
 }
 
 fn texts(complaints: &[Complaint]) -> Vec<String> {

@@ -1,0 +1,26 @@
+//! `wildgym serve`: the sandboxes of a suite, for programs that act in them from outside.
+
+mod held;
+mod http;
+
+use clap::{Args, Subcommand};
+
+use super::{Code, Failure};
+
+/// Let other programs act in a suite's sandboxes
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    #[command(subcommand)]
+    command: ServeCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServeCommand {
+    Http(Box<http::HttpArgs>),
+}
+
+pub(super) fn run(args: &ServeArgs) -> Result<Code, Failure> {
+    match &args.command {
+        ServeCommand::Http(args) => http::run(args),
+    }
+}
