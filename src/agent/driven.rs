@@ -101,9 +101,9 @@ impl Acts for Seat {
     }
 
     fn answer(&self, text: String) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async move {
-            self.end(Ending::answered(text)).await.map_err(|over| over.to_string())
-        })
+        Box::pin(
+            async move { self.end(Ending::answered(text)).await.map_err(|over| over.to_string()) },
+        )
     }
 
     fn cancel(&self, id: &str) {

@@ -113,7 +113,11 @@ async fn close(State(api): State<Api>, token: Token, request: Request<Body>) -> 
     respond(async { api.close_env(&read(&api, token, request).await?).await }.await)
 }
 
-async fn observation(State(api): State<Api>, token: Token, request: Request<Body>) -> Response<Body> {
+async fn observation(
+    State(api): State<Api>,
+    token: Token,
+    request: Request<Body>,
+) -> Response<Body> {
     let seen = |(_, env): (Named, Env)| json!(env.seen);
     respond(ask(&api, token, &request).and_then(|asked| api.env(&asked).map(seen)))
 }
@@ -147,7 +151,8 @@ impl Api {
         let place = wanted % u64::try_from(tasks).unwrap_or(u64::MAX).max(1);
         let episode = Some(self.episode_at(place, &asked)?);
         let mut opened = self.desk.create(&Create { count: 1, episode })?;
-        let shown = opened.sessions.pop().ok_or_else(|| Problem::broken("no session was opened"))?;
+        let shown =
+            opened.sessions.pop().ok_or_else(|| Problem::broken("no session was opened"))?;
         let seen = self.told(&shown)?;
         let env = Env { session: shown.session, seen: seen.clone(), reward: 0.0, done: false };
         self.envs.lock().insert(number, env);
@@ -241,9 +246,9 @@ impl Api {
         let at = usize::try_from(place).unwrap_or(usize::MAX);
         match self.desk.task_at(at) {
             (Some(task), _) => Ok(Reset { task: task.to_owned(), idealise: Vec::new(), seed }),
-            (None, tasks) => Err(Refusal::Error(format!(
-                "There is no task {place}; there are {tasks}, from 0."
-            ))),
+            (None, tasks) => {
+                Err(Refusal::Error(format!("There is no task {place}; there are {tasks}, from 0.")))
+            }
         }
     }
 

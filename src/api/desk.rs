@@ -175,13 +175,8 @@ impl Desk {
 
     async fn reply(self: &Arc<Self>, item: BatchItem) -> Reply {
         let BatchItem { session: id, action } = item;
-        let mut reply = Reply {
-            status: 200,
-            observation: None,
-            evaluation: None,
-            closed: None,
-            error: None,
-        };
+        let mut reply =
+            Reply { status: 200, observation: None, evaluation: None, closed: None, error: None };
         let done = match action {
             Action::Reset(asked) => {
                 self.reset(&id, asked).await.map(|seen| reply.observation = Some(seen))

@@ -30,5 +30,5 @@ pub use token::{Role, Tokens};
 pub use types::{
     Asked, BatchAsked, BatchReply, Call, CallResult, Closed, Create, Deed, Episode, Evaluation,
     Figures, Observation, Opened, Parts, Reply, Reset, Said, Status, Step, TaskInfo, TaskList,
-    ToolList, Told,
+    Told, ToolList,
 };

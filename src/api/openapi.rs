@@ -15,7 +15,8 @@ pub fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in routes::all() {
         let (asked, answered) = (route.schemas)(&mut generator);
-        let operation = operation(&route, asked.map(Into::into), answered.into(), &refused.clone().into());
+        let operation =
+            operation(&route, asked.map(Into::into), answered.into(), &refused.clone().into());
         let methods = paths.entry(route.path).or_insert_with(|| json!({}));
         methods[route.method.name()] = operation;
     }
@@ -95,8 +96,7 @@ mod tests {
         }
         let operations = document["paths"].as_object().unwrap().values();
         let operations = operations.flat_map(|path| path.as_object().unwrap().values());
-        let names: Vec<&str> =
-            operations.map(|one| one["operationId"].as_str().unwrap()).collect();
+        let names: Vec<&str> = operations.map(|one| one["operationId"].as_str().unwrap()).collect();
         assert_eq!(names.len(), routes::all().len());
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
         for name in ["Observation", "Step", "Evaluation", "Parts", "Refused"] {

@@ -14,6 +14,7 @@ mod judging;
 mod keeper;
 mod media;
 mod network;
+mod program;
 mod programs;
 mod progress;
 mod speech_model;

@@ -271,6 +271,10 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         model: (!names.is_empty()).then(|| names.join(", ")),
         models,
         tool_models,
+        uncontained: config
+            .conditions
+            .values()
+            .any(|one| one.program.as_ref().is_some_and(|program| program.uncontained)),
         judge: config.judge.name.clone(),
         other_judge: false,
         k: config.plan.k,

@@ -15,9 +15,10 @@ use super::cassette::{self, CassetteArgs};
 use super::host::{BROWSERS, Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
+use super::program::ProgramArgs;
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
-use super::{Code, Failure, environment};
+use super::{Code, Failure, environment, program};
 use crate::judge::stages;
 use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
@@ -86,6 +87,9 @@ pub(super) struct RunArgs {
     /// Attempts that may have pages open at once; others wait, and their time does not count
     #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
     browsers: NonZeroU32,
+
+    #[command(flatten)]
+    program: ProgramArgs,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -339,6 +343,11 @@ pub(super) fn begin(
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
+    if cassette.is_some() && args.program.is_given() {
+        return Err(Failure::usage("no cassette keeps what a program asks its model")
+            .hint("leave `--record-models` and `--replay-models` out with `--agent-cmd`"));
+    }
+    program::check(&agent.1)?;
     if let Some(cassette) = &cassette {
         cassette.refuse_recorded(&agent.0, &tasks)?;
         if agent.1.model.is_some() {
@@ -431,6 +440,11 @@ pub(super) fn root(
 
 /// Returns the condition and its name.
 fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
+    if let Some((name, condition)) = args.program.condition()? {
+        let model = args.model.config(TEMPERATURE)?;
+        let label = model.as_ref().map(|model| format!("{name}-{}", plain(&model.name)));
+        return Ok((label.unwrap_or(name), Condition { model, ..condition }));
+    }
     let name = args.agent.clone().unwrap_or(match args.model.model {
         Some(_) => AgentArg::Built(AgentName::React),
         None => AgentArg::Built(AgentName::Reference),
@@ -557,13 +571,7 @@ pub(super) fn config(
             ))?,
             subsets: subsets(&opened.suite),
         },
-        plan: Plan {
-            tasks,
-            variants: wanted,
-            k,
-            seed,
-            attempts: limits.attempts.get(),
-        },
+        plan: Plan { tasks, variants: wanted, k, seed, attempts: limits.attempts.get() },
         conditions: [(label, condition)].into(),
         limits: Limits {
             rounds: Some(limits.rounds),

@@ -10,10 +10,12 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 use wildgym_tasks::scenario_file::{Replayed, solution};
 
+use super::program::{self, PROGRAM};
 use super::progress::Progress;
 use super::run::WRONG;
 use super::{Code, Failure, cassette, environment, network, report, say};
-use crate::agent::{Agent, Asking, Guess, Random, React, Reference, Silent};
+use crate::agent::program::Spec;
+use crate::agent::{Agent, Asking, Guess, Program, Random, React, Reference, Silent};
 use crate::judge::Judge;
 use crate::model::{Cassette, Endpoint, Model, Secret, Settings};
 use crate::record::TrialId;
@@ -220,7 +222,7 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
     if !shown.quiet {
         network::announce(&config.web, &gym.network);
     }
-    let agents = agents(&gym, &config, cassette.as_ref())?;
+    let agents = agents(&gym, &store, &config, cassette.as_ref())?;
     let batch = Batch {
         gym,
         store,
@@ -283,6 +285,8 @@ struct Made {
     model: Option<(Model, Model)>,
     /// The one that writes down what is said.
     speech: Option<Model>,
+    /// The program that acts, where one does.
+    program: Option<Arc<Spec>>,
 }
 
 /// Returns the agent that replays a wrong solution of a task; a silent one where it has none
@@ -302,6 +306,7 @@ fn wrong(gym: &Gym, task: &str, name: &str) -> Arc<dyn Agent> {
 /// Returns what makes the agent of a trial.
 fn agents(
     gym: &Arc<Gym>,
+    store: &Store,
     config: &RunConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Box<runner::MakeAgent>, Failure> {
@@ -311,12 +316,14 @@ fn agents(
         let model = condition.model.as_ref().map(open).transpose()?;
         let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
         let speech = condition.speech_model.as_ref().map(open).transpose()?;
+        let program = condition.program.as_ref();
+        let program = program.map(|program| program::spec(program, gym, store)).transpose()?;
         let condition = condition.clone();
-        made.insert(name.clone(), Made { condition, model: model.zip(tools), speech });
+        made.insert(name.clone(), Made { condition, model: model.zip(tools), speech, program });
     }
     let gym = Arc::clone(gym);
     Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
-        let Some(Made { condition, model, speech }) = made.get(&trial.condition) else {
+        let Some(Made { condition, model, speech, program }) = made.get(&trial.condition) else {
             return Arc::new(Silent);
         };
         match (condition.agent.as_str(), model) {
@@ -332,6 +339,19 @@ fn agents(
                     .transcribed_by(speech.clone());
                 let react = React::new(model, offered).blind(condition.text_only);
                 Arc::new(react.answered_by(Arc::new(asking)))
+            }
+            (PROGRAM, model) => {
+                let Some(spec) = program else { return Arc::new(Silent) };
+                let name = trial.to_string();
+                let asking = model.as_ref().map(|(_, tools)| {
+                    let tools = Some(tools.clone());
+                    let asking = Asking::new(tools, name.clone(), attempt, condition.text_only)
+                        .hearing(condition.hears)
+                        .transcribed_by(speech.clone());
+                    Arc::new(asking)
+                });
+                let own = model.as_ref().map(|(own, _)| own.scoped(&name, attempt, "agent"));
+                Arc::new(Program::new(Arc::clone(spec), own).answered_by(asking))
             }
             ("random", _) => Arc::new(Random),
             ("guess", _) => Arc::new(Guess),

@@ -97,11 +97,7 @@ pub fn router(paths: Paths) -> Router {
     Router::new().route("/t/{token}/mcp", any(pass)).with_state(paths)
 }
 
-async fn pass(
-    State(paths): State<Paths>,
-    Path(token): Path<String>,
-    request: Request,
-) -> Response {
+async fn pass(State(paths): State<Paths>, Path(token): Path<String>, request: Request) -> Response {
     let Some(service) = paths.by_token.get(&token) else {
         return (StatusCode::NOT_FOUND, "there is no sandbox at this path\n").into_response();
     };

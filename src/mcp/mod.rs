@@ -26,5 +26,7 @@ pub use http::{Guard, Paths, router, token};
 pub use snippet::{Client, Reach, snippet};
 pub use stdio::stdio;
 
+pub use rmcp::transport::stdio_pipes;
+
 /// Types of the SDK that whoever serves something of its own needs.
 pub use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool};

@@ -124,32 +124,21 @@ async def main():
 }
 
 fn python(reach: &Reach) -> String {
-    let (import, open) = match reach {
+    let (import, place) = match reach {
         Reach::Command(command) => {
             let (program, arguments) = split(command);
-            let server = format!(
-                "StdioServerParameters(command={}, args={})",
-                literal(program),
-                list(arguments)
-            );
-            (
-                "from mcp import StdioServerParameters\nfrom mcp.client.stdio import stdio_client",
-                format!("stdio_client({server})"),
-            )
+            let (program, arguments) = (literal(program), list(arguments));
+            let server = format!("StdioServerParameters(command={program}, args={arguments})");
+            ("from mcp import Client, StdioServerParameters", server)
         }
-        Reach::Url(url) => (
-            "from mcp.client.streamable_http import streamable_http_client",
-            format!("streamable_http_client({})", literal(url.as_str())),
-        ),
+        Reach::Url(url) => ("from mcp import Client", literal(url.as_str())),
     };
     format!(
-        "# pip install mcp
-from mcp import ClientSession
+        "# pip install 'mcp>=2'
 {import}
 
 async def main():
-    async with {open} as streams, ClientSession(*streams[:2]) as gym:
-        await gym.initialize()
+    async with Client({place}) as gym:
         print(await gym.call_tool(\"get_task\", {{}}))"
     )
 }
@@ -158,8 +147,7 @@ fn typescript(reach: &Reach) -> String {
     let (import, transport) = match reach {
         Reach::Command(command) => {
             let (program, arguments) = split(command);
-            let options =
-                format!("{{ command: {}, args: {} }}", literal(program), list(arguments));
+            let options = format!("{{ command: {}, args: {} }}", literal(program), list(arguments));
             (
                 "import { StdioClientTransport } from \"@modelcontextprotocol/sdk/client/stdio.js\";",
                 format!("new StdioClientTransport({options})"),

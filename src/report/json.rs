@@ -65,6 +65,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if !label.tool_models.is_empty() {
         report["label"]["tool_models"] = json!(label.tool_models);
     }
+    if label.uncontained {
+        report["label"]["uncontained"] = json!(true);
+    }
     if !label.web_notes.is_empty() {
         report["label"]["web_notes"] = json!(label.web_notes);
     }

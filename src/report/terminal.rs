@@ -51,13 +51,17 @@ fn heading(view: &RunView, page: Page) -> String {
     let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
     let tools = if tools.is_empty() { tools } else { format!(" · tools ask {tools}") };
     let replayed = if label.cassette.is_some() { " · models replayed" } else { "" };
+    let walls = if label.uncontained { " (uncontained)" } else { "" };
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
     // Room for the rest of what is said about variants.
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
-    let agent =
-        format!("agent {}{model}{tools} · judge {}{replayed}", label.agent, view.judge_line());
+    let agent = format!(
+        "agent {}{walls}{model}{tools} · judge {}{replayed}",
+        label.agent,
+        view.judge_line()
+    );
     let agent = one_line(&agent, 200);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",

@@ -35,6 +35,8 @@ pub struct RunLabel {
     pub variants: Vec<String>,
     /// Name of the agent.
     pub agent: String,
+    /// Whether the agent is a program that nothing walled in.
+    pub uncontained: bool,
     /// Name of the model, where there is one.
     pub model: Option<String>,
     /// Name of the model by condition, where there is one.

@@ -65,8 +65,7 @@ pub fn keep_guest(
     arguments: &[OsString],
 ) -> io::Result<Option<i32>> {
     set_child_subreaper(Some(getpid()))?;
-    let mut child =
-        Command::new(program).args(arguments).stderr(File::create(errors)?).spawn()?;
+    let mut child = Command::new(program).args(arguments).stderr(File::create(errors)?).spawn()?;
     let ended = Pid::from_raw(child.id().cast_signed()).map_or(Ok(()), wait_for_either);
     let status = child.try_wait();
     end_all()?;

@@ -85,10 +85,12 @@ impl Program {
         };
         let (seat, mut wishes) = Seat::at(episode);
         let workspace = episode.toolbox.sandbox().workspace.host_path().map(Utf8Path::to_owned);
-        let workspace = workspace.map_err(|error| broken("the workspace cannot be shown", &error))?;
+        let workspace =
+            workspace.map_err(|error| broken("the workspace cannot be shown", &error))?;
         let scratch = episode.toolbox.sandbox().host.scratch.path().to_owned();
         let post = Post::open(&scratch, &seat, self.model.as_ref(), &episode.request).await;
-        let post = post.map_err(|error| broken("the program's endpoints cannot be opened", &error))?;
+        let post =
+            post.map_err(|error| broken("the program's endpoints cannot be opened", &error))?;
         let started = post.start(&self.spec, &workspace, self.model.as_ref());
         let (mut guest, output) =
             started.map_err(|error| broken("the program cannot be started", &error))?;

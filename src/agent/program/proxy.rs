@@ -60,11 +60,7 @@ async fn models(State(proxy): State<Arc<Proxy>>, headers: HeaderMap) -> Response
     Json(json!({ "object": "list", "data": [model] })).into_response()
 }
 
-async fn complete(
-    State(proxy): State<Arc<Proxy>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+async fn complete(State(proxy): State<Arc<Proxy>>, headers: HeaderMap, body: Bytes) -> Response {
     if !proxy.knows(&headers) {
         return stranger();
     }
@@ -117,9 +113,7 @@ fn failed(error: &ModelError) -> Response {
 
 fn whole(exchange: Exchange) -> Response {
     let status = StatusCode::from_u16(exchange.status).unwrap_or(StatusCode::OK);
-    ([(header::CONTENT_TYPE, "application/json")], exchange.reply_text)
-        .into_response()
-        .with(status)
+    ([(header::CONTENT_TYPE, "application/json")], exchange.reply_text).into_response().with(status)
 }
 
 /// Sets the status of a response.

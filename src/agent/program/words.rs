@@ -1,7 +1,6 @@
 //! A command as it was typed, and which files of the machine it is made of.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -68,15 +67,16 @@ pub fn files(
 /// lead, those of every link; of a program in a `bin` the folder above it, which has its
 /// libraries. The system's own are left out.
 ///
-/// A folder that holds more than programs, such as a home, is never among them.
+/// Of a folder that is `broad`, that is, holds more than one program, such as a home, only
+/// the file itself is among them.
 #[must_use]
-pub fn own(file: &Utf8Path, home: Option<&Utf8Path>) -> BTreeSet<Utf8PathBuf> {
+pub fn own(file: &Utf8Path, broad: &[Utf8PathBuf]) -> BTreeSet<Utf8PathBuf> {
     let mut folders = BTreeSet::new();
     let mut at = file.to_owned();
     for _ in 0..LINKS {
         let is_system = SYSTEM.iter().any(|folder| at.starts_with(folder));
         if !is_system {
-            folders.extend(folder(&at, home));
+            folders.insert(folder(&at, broad));
         }
         let Ok(target) = at.read_link_utf8() else { break };
         at = at.parent().map_or_else(|| target.clone(), |parent| parent.join(&target));
@@ -85,20 +85,20 @@ pub fn own(file: &Utf8Path, home: Option<&Utf8Path>) -> BTreeSet<Utf8PathBuf> {
     if let Ok(real) = file.canonicalize_utf8()
         && !SYSTEM.iter().any(|folder| real.starts_with(folder))
     {
-        folders.extend(folder(&real, home));
+        folders.insert(folder(&real, broad));
     }
     folders
 }
 
-fn folder(file: &Utf8Path, home: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
+fn folder(file: &Utf8Path, broad: &[Utf8PathBuf]) -> Utf8PathBuf {
     if file.is_dir() {
-        return Some(file.to_owned());
+        return file.to_owned();
     }
-    let parent = file.parent()?;
-    let above = parent.parent().filter(|_| parent.file_name() == Some("bin"));
-    let broad = |path: &Utf8Path| path == Path::new("/") || home == Some(path);
-    let own = above.filter(|path| !broad(path)).unwrap_or(parent);
-    Some(own.to_owned())
+    let narrow = |path: &&Utf8Path| broad.iter().all(|broad| *broad != **path);
+    let parent = file.parent().filter(narrow);
+    let above = parent.filter(|parent| parent.file_name() == Some("bin"));
+    let above = above.and_then(Utf8Path::parent).filter(narrow);
+    above.or(parent).unwrap_or(file).to_owned()
 }
 
 #[cfg(test)]
@@ -139,17 +139,19 @@ mod tests {
         }
         std::os::unix::fs::symlink(root.join("real/bin/python"), root.join("venv/bin/python"))
             .unwrap();
-        let home = root.join("home");
+        let broad = [root.join("home"), root.clone()];
+        std::fs::write(root.join("loose.py"), "").unwrap();
         let table = [
             ("venv/bin/python", vec!["real", "venv"], "an environment and what it was made of"),
             ("agent/main.py", vec!["agent"], "a script"),
             ("home/bin/tool", vec!["home/bin"], "not the home above"),
             ("agent", vec!["agent"], "a folder"),
+            ("loose.py", vec!["loose.py"], "alone, where much else lies beside it"),
         ];
         for (file, expected, why) in table {
             let expected: BTreeSet<_> = expected.iter().map(|path| root.join(path)).collect();
-            assert_eq!(own(&root.join(file), Some(&home)), expected, "{why}");
+            assert_eq!(own(&root.join(file), &broad), expected, "{why}");
         }
-        assert!(own(Utf8Path::new("/usr/bin/env"), None).is_empty(), "the system is there anyway");
+        assert!(own(Utf8Path::new("/usr/bin/env"), &[]).is_empty(), "the system is there anyway");
     }
 }

@@ -56,10 +56,7 @@ impl Desk {
 
     /// Judges a stored attempt. The judge reads files and works out differences of states;
     /// only one with models waits for somebody.
-    async fn judge(
-        self: &Arc<Self>,
-        case: Case,
-    ) -> Result<Result<VerdictRecord, String>, Problem> {
+    async fn judge(self: &Arc<Self>, case: Case) -> Result<Result<VerdictRecord, String>, Problem> {
         let unread = |error: crate::store::StoreError| Problem::broken(error.to_string());
         let stop = self.stop.1.clone();
         if !self.config.judge.models.is_empty() {
@@ -91,17 +88,15 @@ fn evaluation(
         Verdict::Fail => (Some(0.0), "fail"),
         Verdict::Unjudged => (None, "unjudged"),
     };
-    let attempt =
-        crate::runner::Attempt { trial: case.trial.clone(), attempt: case.attempt };
+    let attempt = crate::runner::Attempt { trial: case.trial.clone(), attempt: case.attempt };
     Evaluation {
         session: id.to_owned(),
         episode: episode(&attempt),
         reward,
         verdict: name.to_owned(),
-        reasons: record.as_ref().map_or_else(
-            || why.into_iter().collect(),
-            |record| record.reasons.clone(),
-        ),
+        reasons: record
+            .as_ref()
+            .map_or_else(|| why.into_iter().collect(), |record| record.reasons.clone()),
         terminated,
         truncated,
         outcome: case.end.outcome.to_string(),

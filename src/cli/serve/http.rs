@@ -34,8 +34,7 @@ pub(in crate::cli) struct HttpArgs {
     held: HeldArgs,
 
     /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642",
-          help_heading = "Server")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642", help_heading = "Server")]
     listen: SocketAddr,
 
     /// Let other machines in: listen at an address that they can reach
@@ -94,7 +93,7 @@ pub(super) fn run(args: &HttpArgs) -> Result<Code, Failure> {
     }
     let tokens = tokens(args)?;
     allow_files();
-    let held = args.held.open("http")?;
+    let held = args.held.open("http", 1)?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let host = Arc::clone(&held.gym.host);
@@ -179,7 +178,10 @@ fn tokens(args: &HttpArgs) -> Result<Given, Failure> {
             let text = std::fs::read_to_string(file)
                 .map_err(|error| Failure::usage(format!("cannot read `{file}`: {error}")))?;
             let mut lines = text.lines().map(|line| line.trim().to_owned());
-            (lines.next().filter(|line| !line.is_empty()), lines.next().filter(|line| !line.is_empty()))
+            (
+                lines.next().filter(|line| !line.is_empty()),
+                lines.next().filter(|line| !line.is_empty()),
+            )
         }
         None => (environment::get(environment::TOKEN), environment::get(environment::AGENT_TOKEN)),
     };
