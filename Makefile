@@ -25,14 +25,14 @@ check: ## formatting and lints
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-bars: setup ## the long ones: crash loops, many attempts at once; each prints its figure
+bars: setup ## the long ones: crash loops, crowds, an hour of fuzzing; each prints its figure
 	$(CARGO) build --release
-	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test gate --test metrics --test starter -- --nocapture --test-threads 1
+	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test gate --test http --test metrics --test starter -- --nocapture --test-threads 1
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --lib -- web::recording web::warc world::tests::random --nocapture
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --test files -- mutations --nocapture
 
 bench: setup ## speed against named peers, see benches/README.md
-	$(CARGO) bench --bench browser --bench documents --bench execute_code --bench report --bench web
+	$(CARGO) bench --bench browser --bench documents --bench execute_code --bench http --bench report --bench web
 
 clean: ## remove what was built here; the code runtime stays in the cache
 	$(CARGO) clean

@@ -10,13 +10,14 @@ mod line;
 mod work;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::join_all;
 use tokio::sync::Semaphore;
 use wildgym_tasks::Variant;
+use wildgym_toolbox::catalog::Entry;
 
 use self::line::Line;
 use super::Problem;
@@ -27,7 +28,7 @@ use super::types::{
 };
 use crate::agent::Answers;
 use crate::record::TrialId;
-use crate::runner::{Attempt, Gym, Referee, Stop, Stopper};
+use crate::runner::{Attempt, Gym, Offer, Referee, Stop, Stopper};
 use crate::store::{RunConfig, Store};
 
 /// Most sessions that are opened at once.
@@ -58,6 +59,8 @@ pub struct Bounds {
     pub idle: Duration,
     /// A step that takes longer is told later: the client asks again.
     pub patience: Duration,
+    /// Whether an episode's records go with it, its verdict excepted.
+    pub forget: bool,
 }
 
 /// The sessions of a server.
@@ -77,6 +80,8 @@ pub struct Desk {
     /// What computes for milliseconds: as many at once as there are cores.
     heavy: Arc<Semaphore>,
     stopping: AtomicBool,
+    /// How many places were made for episodes that do not stay.
+    places: AtomicU64,
     /// Never asked: what is judged here is judged to its end.
     stop: (Stopper, Stop),
 }
@@ -122,6 +127,7 @@ impl Desk {
             line: Line::new(bounds.at_once, bounds.queue),
             heavy: Arc::new(Semaphore::new(cores)),
             stopping: AtomicBool::new(false),
+            places: AtomicU64::new(0),
             stop: Stopper::new(),
         }
     }
@@ -211,7 +217,7 @@ impl Desk {
                 domain: meta.domain.clone(),
                 language: meta.language,
                 factors: meta.factors.iter().copied().collect(),
-                tools: self.tools(id)?.tools.len(),
+                tools: self.offer(id)?.schemas.len(),
                 lacking: self.gym.lacks(id, None).map(|lacking| lacking.reason().to_owned()),
             })
         };
@@ -223,22 +229,22 @@ impl Desk {
     /// Returns the tools that a task offers.
     pub fn tools(&self, task: &str) -> Result<ToolList, Problem> {
         self.refuse_unserved(task)?;
+        Ok(ToolList { tools: self.offer(task)?.schemas.as_ref().clone() })
+    }
+
+    fn offer(&self, task: &str) -> Result<&Offer, Problem> {
         let browser = self.config.conditions.get(&self.condition).and_then(|one| one.browser);
         let offer = self.gym.offer(task, self.gym.mode(task, browser));
-        let offer = offer.map_err(|_| Problem::no_task(task))?;
-        Ok(ToolList { tools: Arc::clone(&offer.schemas) })
+        offer.map_err(|_| Problem::no_task(task))
     }
 
     /// Returns the tools of a task as name, arguments and what each is for, in one line each.
     pub(super) fn signatures(&self, task: &str) -> Result<Vec<(String, String, String)>, Problem> {
-        let browser = self.config.conditions.get(&self.condition).and_then(|one| one.browser);
-        let offer = self.gym.offer(task, self.gym.mode(task, browser));
-        let offer = offer.map_err(|_| Problem::no_task(task))?;
-        let line = |entry: &wildgym_toolbox::catalog::Entry| {
+        let line = |entry: &Entry| {
             let summary = entry.tool.description().lines().next().unwrap_or_default();
             (entry.tool.name().to_owned(), entry.signature(), summary.to_owned())
         };
-        Ok(offer.catalog.iter().map(line).collect())
+        Ok(self.offer(task)?.catalog.iter().map(line).collect())
     }
 
     /// Returns the id of the task at a place in the list, from 0, and how many there are.

@@ -24,11 +24,11 @@ mod types;
 
 pub use desk::{Bounds, Desk, MakeAnswers};
 pub use openapi::document;
-pub use problem::Problem;
+pub use problem::{Problem, Refusal, Refused};
 pub use serve::{Served, serve};
 pub use token::{Role, Tokens};
 pub use types::{
-    Asked, BatchAsked, BatchReply, Call, CallResult, Closed, Create, Deed, Episode, Evaluation,
-    Figures, Observation, Opened, Parts, Reply, Reset, Said, Status, Step, TaskInfo, TaskList,
-    Told, ToolList,
+    Action, Asked, BatchAsked, BatchItem, BatchReply, Call, CallResult, Closed, Create, Deed,
+    Episode, Evaluation, Figures, Observation, Opened, Parts, Reply, Reset, Said, SaidCall,
+    SaidFunction, Status, Step, TaskInfo, TaskList, Told, ToolList,
 };

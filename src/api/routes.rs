@@ -11,7 +11,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Request, Response, header};
-use axum::routing::{self, MethodRouter};
+use axum::routing::{self, MethodFilter, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -134,12 +134,12 @@ async fn reset(given: Given<Reset>) -> Result<Observation, Problem> {
     given.desk.reset(&given.id, given.body).await
 }
 
-async fn step(given: Given<Step>) -> Result<Arc<Observation>, Problem> {
-    given.desk.step(&given.id, given.body).await
+async fn step(given: Given<Step>) -> Result<Observation, Problem> {
+    given.desk.step(&given.id, given.body).await.map(Arc::unwrap_or_clone)
 }
 
-async fn evaluate(given: Given<Asked>) -> Result<Arc<Evaluation>, Problem> {
-    given.desk.evaluate(&given.id).await
+async fn evaluate(given: Given<Asked>) -> Result<Evaluation, Problem> {
+    given.desk.evaluate(&given.id).await.map(Arc::unwrap_or_clone)
 }
 
 async fn close(given: Given<Asked>) -> Result<Closed, Problem> {
@@ -162,12 +162,13 @@ where
     A: Serialize + JsonSchema + Send + 'static,
     F: Future<Output = Result<A, Problem>> + Send + 'static,
 {
-    let on = match method {
-        Method::Get => routing::get,
-        Method::Post => routing::post,
-        Method::Delete => routing::delete,
+    let filter = match method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Delete => MethodFilter::DELETE,
     };
-    let serve = on(
+    let serve = routing::on(
+        filter,
         move |State(api): State<Api>,
               path: Result<Path<String>, PathRejection>,
               request: Request<Body>| async move {

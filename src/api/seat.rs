@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use camino::Utf8PathBuf;
 use futures::future::{BoxFuture, Shared};
 
 use super::Problem;
@@ -28,14 +29,14 @@ pub(super) struct Seat {
 pub(super) struct Inner {
     /// The attempt; none before the first reset, and while somebody works in it.
     session: Option<Session>,
-    /// Whether there is an episode, held or not.
-    pub(super) begun: bool,
     /// The last observation.
     pub(super) shown: Arc<Observation>,
     /// What the episode is worth, once that was asked.
     pub(super) evaluation: Option<Arc<Evaluation>>,
     /// The last step that was begun.
     pub(super) work: Option<Work>,
+    /// Where the episode is kept, where it is not to stay: it goes with this.
+    pub(super) passing: Option<Passing>,
     /// Calls of the episode that failed.
     pub(super) failed: u32,
     /// Whether the agent was reminded in the last step.
@@ -54,6 +55,16 @@ pub(super) struct Work {
     pub(super) asked: blake3::Hash,
     /// Completes when it is done. The work goes on whether anybody waits or not.
     pub(super) result: Shared<BoxFuture<'static, Stepped>>,
+}
+
+/// A directory that goes when this is dropped.
+pub(super) struct Passing(pub(super) Utf8PathBuf);
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        // What cannot be removed now goes with the process's scratch directory.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// A session that somebody works in.
@@ -82,10 +93,10 @@ impl Seat {
         };
         let inner = Inner {
             session: None,
-            begun: false,
             shown: Arc::new(shown),
             evaluation: None,
             work: None,
+            passing: None,
             failed: 0,
             reminded: false,
             closed: false,
@@ -148,6 +159,7 @@ impl Occupied {
         let mut inner = self.seat.look();
         inner.closed = true;
         inner.work = None;
+        inner.passing = None;
     }
 }
 

@@ -35,7 +35,7 @@ pub async fn serve(
 ) {
     let desk = Arc::clone(&served.desk);
     let sweeper = tokio::spawn(Arc::clone(&desk).sweep());
-    let server = axum::serve(listener, router(served));
+    let server = axum::serve(listener, router(served)).into_future();
     tokio::select! {
         // It ends only with us.
         _ = server => {}

@@ -397,7 +397,7 @@ pub struct TaskList {
 pub struct ToolList {
     /// Their schemas, in the form in which a chat completion takes them.
     #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
-    pub tools: std::sync::Arc<Vec<Value>>,
+    pub tools: Vec<Value>,
 }
 
 /// How the server is doing.

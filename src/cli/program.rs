@@ -195,7 +195,9 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
     // Other runs tell answers too; but a program may lie beside them.
     let runs = store.root().canonicalize_utf8().ok();
     let runs = runs.as_deref().and_then(Utf8Path::parent);
-    hidden.extend(runs.filter(|runs| !shown.iter().any(|path| path.starts_with(runs))).map(Into::into));
+    hidden.extend(
+        runs.filter(|runs| !shown.iter().any(|path| path.starts_with(runs))).map(Into::into),
+    );
     for folder in &shown {
         refuse(folder, &hidden, &broad)?;
     }

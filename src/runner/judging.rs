@@ -173,12 +173,14 @@ impl Judging {
         if matches!(case.end.outcome, Outcome::Skipped(_)) {
             return Ok(None);
         }
-        Ok(self.verdict(case, stop).await?.err())
+        Ok(self.verdict(&self.store, case, stop).await?.err())
     }
 
-    /// Judges a case, keeps the verdict and returns its line, or why there is none.
+    /// Judges a case that is kept in `store`, keeps the verdict in the run and returns its
+    /// line, or why there is none.
     async fn verdict(
         &self,
+        store: &Store,
         case: &Case,
         mut stop: Stop,
     ) -> Result<Result<VerdictRecord, String>, StoreError> {
@@ -187,7 +189,7 @@ impl Judging {
             return Ok(Err(format!("the run knows no task `{}`", trial.task)));
         };
         // What cannot be read must cost nothing else, and no question to a model.
-        let (answer, reached) = match self.read(case) {
+        let (answer, reached) = match self.read(store, case) {
             Ok(read) => read,
             Err(error) if error.is_damage() => {
                 let why = error.to_string();
@@ -200,7 +202,7 @@ impl Judging {
         // What needs no model is decided at once, also when the run is stopped.
         let (ruling, conduct) = tokio::select! {
             biased;
-            decided = self.decide(case, task, answer.as_deref().unwrap_or_default()) => {
+            decided = self.decide((store, case), task, answer.as_deref().unwrap_or_default()) => {
                 match decided {
                     Err(error) if error.is_damage() => {
                         (Ruling::of((Verdict::Unjudged, vec![error.to_string()])), None)
@@ -228,7 +230,7 @@ impl Judging {
     /// state of its world and by the answer.
     async fn decide(
         &self,
-        case: &Case,
+        (store, case): (&Store, &Case),
         task: &TaskData,
         answer: &str,
     ) -> Result<(Ruling, Option<Conduct>), StoreError> {
@@ -237,7 +239,7 @@ impl Judging {
         let asked = asked.map(String::as_str).unwrap_or_default();
         let name = trial.to_string();
         if let Some(examiner) = self.examiners.get(&trial.task) {
-            let examined = examiner.examine(&self.store, trial, *attempt, end)?;
+            let examined = examiner.examine(store, trial, *attempt, end)?;
             let mut ruling = Ruling::of((examined.verdict, examined.reasons));
             if let (Verdict::Pass, Some(rubric)) = (ruling.verdict, examiner.rubric()) {
                 let account = Account { request: asked, rubric, calls: &examined.shown, answer };
@@ -249,7 +251,7 @@ impl Judging {
             }
             return Ok((ruling, Some(examined.conduct)));
         }
-        if let Some(ruling) = conduct::state_alone(&self.store, task, end)? {
+        if let Some(ruling) = conduct::state_alone(store, task, end)? {
             return Ok((ruling, None));
         }
         let question = Question {
@@ -263,11 +265,11 @@ impl Judging {
     }
 
     /// Reads what a case needs of its attempt: the answer, and how far the agent came.
-    fn read(&self, case: &Case) -> Result<(Option<String>, Reached), StoreError> {
+    fn read(&self, store: &Store, case: &Case) -> Result<(Option<String>, Reached), StoreError> {
         let Case { trial, attempt, end } = case;
-        let answer = end.answer.as_ref().map(|body| self.store.blobs().text(body)).transpose()?;
+        let answer = end.answer.as_ref().map(|body| store.blobs().text(body)).transpose()?;
         let reached = match self.stages.get(&trial.task) {
-            Some(stages) => stages.read(&self.store, trial, *attempt)?,
+            Some(stages) => stages.read(store, trial, *attempt)?,
             None => Reached::default(),
         };
         Ok((answer, reached))
@@ -325,10 +327,11 @@ impl Referee {
         Judging::open(store, config, judge, &config.judge.name, events).map(Self)
     }
 
-    /// Judges a stored attempt, keeps the verdict and returns its line, or why there is
-    /// none: what a lost attempt is worth nobody can say.
+    /// Judges an attempt that is kept in `store`, keeps the verdict in the run and returns its
+    /// line, or why there is none: what a lost attempt is worth nobody can say.
     pub async fn judge(
         &self,
+        store: &Store,
         case: &Case,
         stop: Stop,
     ) -> Result<Result<VerdictRecord, String>, StoreError> {
@@ -337,7 +340,7 @@ impl Referee {
                 Ok(Err(format!("an attempt that ended as `{}` has no verdict", case.end.outcome)))
             }
             Outcome::Answered | Outcome::NoAnswer | Outcome::Limit(_) => {
-                self.0.verdict(case, stop).await
+                self.0.verdict(store, case, stop).await
             }
         }
     }

@@ -135,6 +135,12 @@ impl Session {
         &self.opening.attempt
     }
 
+    /// Returns where it is kept.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Returns what is asked.
     #[must_use]
     pub fn request(&self) -> &Request {

@@ -150,6 +150,14 @@ impl Store {
         Ok((store, lock, config))
     }
 
+    /// Makes a place for attempts that are not to stay: it has no configuration, and no other
+    /// program takes it for a run.
+    pub fn passing(root: &Utf8Path) -> Result<Self, StoreError> {
+        let store = Self { root: root.to_owned() };
+        store.make_folders()?;
+        Ok(store)
+    }
+
     /// Takes the writer's lock.
     pub fn lock(&self) -> Result<Lock, StoreError> {
         let lock = Lock::take(&self.root)?;

@@ -16,7 +16,10 @@ const EXPECTED: &[(&str, &str)] = &[
     ("logging-set-level", "the gym logs nothing to clients; the transcript is the log"),
     ("tools-call-with-logging", "the same"),
     ("completion-complete", "arguments have no completions: a model writes them"),
-    ("elicitation-sep1034-defaults", "nobody is asked through the client: it would pass by the record"),
+    (
+        "elicitation-sep1034-defaults",
+        "nobody is asked through the client: it would pass by the record",
+    ),
     ("elicitation-sep1330-enums", "the same"),
     ("resources-list", "a sandbox offers tools only; files are read with them"),
     ("resources-read-text", "the same"),

@@ -103,8 +103,7 @@ fn resource() -> ContentBlock {
 async fn sample(asked: &Asked) -> CallToolResult {
     let prompt = asked.arguments["prompt"].as_str().unwrap();
     #[expect(deprecated, reason = "the suite still asks for it")]
-    let params =
-        CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100);
+    let params = CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100);
     #[expect(deprecated, reason = "the suite still asks for it")]
     let replied = asked.tell.peer().create_message(params).await;
     said(vec![ContentBlock::text(format!("LLM response: {:?}", replied.unwrap()))])

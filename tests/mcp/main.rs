@@ -12,7 +12,7 @@ mod client;
 mod conformance;
 mod fixture;
 mod peers;
-mod program;
 mod prisoner;
+mod program;
 mod server;
 mod suite;

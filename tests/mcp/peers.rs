@@ -62,13 +62,8 @@ impl Peers {
 }
 
 async fn finished(mut command: Command, place: &Path) -> String {
-    let ran = command
-        .current_dir(place)
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .unwrap();
+    let ran =
+        command.current_dir(place).stdin(Stdio::null()).kill_on_drop(true).output().await.unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     let errors = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{said}\n{errors}");

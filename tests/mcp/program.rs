@@ -53,8 +53,20 @@ fn an_answer_can_be_given_in_three_ways() {
     let table = [
         ("file.sh", "echo noise; echo 42 > \"$WILDGYM_ANSWER_FILE\"", "answered", "42", "a file"),
         ("out.sh", "echo 42", "answered", "42", "standard output"),
-        ("tags.sh", "echo thinking; echo '<final_answer>42</final_answer>'", "answered", "42", "tags"),
-        ("task.sh", "cmp - \"$WILDGYM_TASK_FILE\" && echo same", "answered", "same", "one task in both"),
+        (
+            "tags.sh",
+            "echo thinking; echo '<final_answer>42</final_answer>'",
+            "answered",
+            "42",
+            "tags",
+        ),
+        (
+            "task.sh",
+            "cmp - \"$WILDGYM_TASK_FILE\" && echo same",
+            "answered",
+            "same",
+            "one task in both",
+        ),
         ("cwd.sh", "cut -d, -f1 data.csv | tr -d '\\n'", "answered", "n1725", "in the workspace"),
         ("keep.sh", "echo out > new.txt; echo kept", "answered", "kept", "files are kept"),
         ("nothing.sh", "true", "no-answer", "ended without an answer", "nothing"),
@@ -147,8 +159,24 @@ async fn a_program_passes_tasks_of_a_world() {
     std::fs::copy(script, folder.join("agent.py")).unwrap();
     let (python, url) = (peers.python(), server.base_url());
     let command = format!("{} agent/agent.py", python.display());
-    let args = ["run", "enterprise", "--tasks", "T1-00[123]", "--agent-cmd", &command, "--model",
-        "scripted", "--base-url", &url, "--name", "played", "-k", "1", "--judge", "exact"];
+    let args = [
+        "run",
+        "enterprise",
+        "--tasks",
+        "T1-00[123]",
+        "--agent-cmd",
+        &command,
+        "--model",
+        "scripted",
+        "--base-url",
+        &url,
+        "--name",
+        "played",
+        "-k",
+        "1",
+        "--judge",
+        "exact",
+    ];
     let ran = place.wildgym(&args);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report = place.wildgym(&["report", "runs/played", "--json"]).json();
@@ -201,7 +229,8 @@ for _ in range(9):
     suite::write(place.path());
     let (url, command) = (server.base_url(), script(&place, "ask.py", TEXT));
     let run = |name: &'static str, limit: [&str; 2]| {
-        let all = ["run", "suite", "--agent-cmd", &command, "--model", "scripted", "--base-url", &url];
+        let all =
+            ["run", "suite", "--agent-cmd", &command, "--model", "scripted", "--base-url", &url];
         let more = ["--name", name, "-k", "1", "--quiet", limit[0], limit[1]];
         let ran = place.wildgym(&all.iter().chain(&more).copied().collect::<Vec<_>>());
         assert_eq!(ran.code, Some(0), "{}", ran.err);

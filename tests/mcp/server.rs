@@ -35,9 +35,8 @@ async fn what_a_client_plays_is_a_trial() {
     assert_eq!(client.names().await[..2], ["get_task", "submit_answer"]);
     let told = client.call("get_task", json!({})).await;
     assert_eq!(told.structured_content.unwrap()["attachments"], json!(["data.csv"]));
-    let read = |path: &str| {
-        client.text("extract_document_content", json!({ "document_path": path }))
-    };
+    let read =
+        |path: &str| client.text("extract_document_content", json!({ "document_path": path }));
     let (one, two, three) = tokio::join!(read("data.csv"), read("missing.csv"), read("data.csv"));
     assert!(one.0.contains("25") && !one.1 && two.1 && one == three, "{one:?} {two:?}");
     let (text, failed) = client.text("submit_answer", json!({ "answer": "42" })).await;
@@ -88,8 +87,7 @@ async fn leaving_is_no_answer() {
 async fn a_limit_ends_the_attempt() {
     let place = Place::new();
     let suite = suite::write(place.path());
-    let args =
-        [suite.to_str().unwrap(), "--task", "mc-sum", "--name", "short", "--rounds", "1"];
+    let args = [suite.to_str().unwrap(), "--task", "mc-sum", "--name", "short", "--rounds", "1"];
     let (client, mut server) = Client::stdio(&place, &args).await;
     let path = json!({ "document_path": "data.csv" });
     let (text, failed) = client.text("extract_document_content", path.clone()).await;
@@ -210,7 +208,8 @@ async fn strangers_are_turned_away() {
         let line = raw(address, &request).await;
         assert!(line.contains(&format!(" {expected}")), "{why}: {line}");
     }
-    let refused = place.wildgym(&["serve", "mcp", suite.to_str().unwrap(), "--listen", "0.0.0.0:0"]);
+    let refused =
+        place.wildgym(&["serve", "mcp", suite.to_str().unwrap(), "--listen", "0.0.0.0:0"]);
     assert_eq!(refused.code, Some(2), "{}", refused.err);
     assert!(refused.err.contains("--allow-remote"), "{}", refused.err);
     assert_eq!(server.stop().await, Some(0));

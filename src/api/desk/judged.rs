@@ -10,6 +10,7 @@ use super::work::{ended, episode, finished, seen};
 use crate::agent::Ending;
 use crate::record::{Outcome, OutcomeRecord};
 use crate::runner::{Case, Session};
+use crate::store::{Store, StoreError};
 use crate::verdict::{Share, Verdict, VerdictRecord};
 
 impl Desk {
@@ -43,7 +44,8 @@ impl Desk {
             }
         }
         let case = held.session.as_ref().and_then(Session::case).ok_or_else(Problem::no_episode)?;
-        let judged = self.judge(case.clone()).await?;
+        let store = held.session.as_ref().map_or(&self.store, Session::store).clone();
+        let judged = self.judge(store, case.clone()).await?;
         let mut inner = held.seat.look();
         let is_lost = case.end.outcome.is_lost();
         let evaluation = Arc::new(evaluation(&held.seat.id, &case, judged, inner.failed));
@@ -57,14 +59,15 @@ impl Desk {
     /// Judges a stored attempt. The judge reads files and works out differences of states;
     /// only one with models waits for somebody.
     async fn judge(self: &Arc<Self>, case: Case) -> Result<Result<VerdictRecord, String>, Problem> {
-        let unread = |error: crate::store::StoreError| Problem::broken(error.to_string());
+        let unread = |error: StoreError| Problem::broken(error.to_string());
         let stop = self.stop.1.clone();
         if !self.config.judge.models.is_empty() {
-            return self.referee.judge(&case, stop).await.map_err(unread);
+            return self.referee.judge(&store, &case, stop).await.map_err(unread);
         }
         let desk = Arc::clone(self);
         let runtime = tokio::runtime::Handle::current();
-        let judged = self.aside(move || runtime.block_on(desk.referee.judge(&case, stop))).await?;
+        let judge = move || runtime.block_on(desk.referee.judge(&store, &case, stop));
+        let judged = self.aside(judge).await?;
         judged.map_err(unread)
     }
 }

@@ -1,18 +1,23 @@
 //! Episodes: how they begin, go on and are let go.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use futures::FutureExt;
 use wildgym_toolbox::Reply as Made;
 
-use super::super::seat::{Occupied, Stepped, Work};
+use super::super::seat::{Occupied, Passing, Stepped, Work};
 use super::super::types::{CallResult, Deed, Episode, Observation, Reset, Step, Told};
 use super::super::{Problem, action};
 use super::Desk;
 use crate::agent::{Ending, SYSTEM};
 use crate::record::{Lost, Outcome, OutcomeRecord};
 use crate::runner::{Attempt, Opening, OpeningError, Pace, Round, Session};
-use crate::store::StoreError;
+use crate::store::{Store, StoreError};
+
+/// A step that takes longer than this gives its turn to others, and goes on.
+const LONG: Duration = Duration::from_secs(2);
 
 impl Desk {
     /// Begins an episode in a session; the one before is closed.
@@ -47,7 +52,8 @@ impl Desk {
             prompt: Some(SYSTEM),
         };
         let (gym, config) = (Arc::clone(&self.gym), Arc::clone(&self.config));
-        let session = Session::open(gym, self.store.clone(), config, opening);
+        let (store, passing) = self.place(&held.seat.id)?;
+        let session = Session::open(gym, store, config, opening);
         let session = session.map_err(|error| match error {
             OpeningError::Build(error) => Problem::broken(error.to_string()),
             OpeningError::Lacking { ref lacking, .. } => {
@@ -64,15 +70,28 @@ impl Desk {
             ..seen(&held.seat.id, &session, 0)
         };
         let mut inner = held.seat.look();
-        inner.begun = true;
         inner.shown = Arc::new(shown);
         inner.evaluation = None;
         inner.work = None;
+        inner.passing = passing;
         inner.failed = 0;
         inner.reminded = false;
         drop(inner);
         held.session = Some(session);
         Ok(())
+    }
+
+    /// Returns where an episode is kept: in the run, or where it does not stay.
+    fn place(&self, id: &str) -> Result<(Store, Option<Passing>), Problem> {
+        if !self.bounds.forget {
+            return Ok((self.store.clone(), None));
+        }
+        // Several episodes may follow each other in one session.
+        let number = self.places.fetch_add(1, Ordering::Relaxed);
+        let passing = Passing(self.gym.host.scratch.path().join(format!("{id}-{number}")));
+        let store = Store::passing(&passing.0);
+        let store = store.map_err(|error| Problem::broken(error.to_string()))?;
+        Ok((store, Some(passing)))
     }
 
     /// Makes a step in a session.
@@ -119,8 +138,16 @@ impl Desk {
         let ticket = self.line.enter()?;
         let desk = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let _turn = ticket.turn().await?;
-            desk.perform(held, next, deed).await
+            let turn = ticket.turn().await?;
+            let mut work = desk.perform(held, next, deed).boxed();
+            tokio::select! {
+                done = &mut work => return done,
+                () = tokio::time::sleep(LONG) => {}
+            }
+            // It waits for a page, a model or code of its own: others have their turn, who may
+            // hold what it waits for.
+            drop(turn);
+            work.await
         });
         let result = finished(task).boxed().shared();
         let work = Work { step: next, asked: digest, result };

@@ -68,6 +68,11 @@ pub(in crate::cli) struct HttpArgs {
           value_parser = clap::value_parser!(u64).range(1..))]
     step_seconds: u64,
 
+    /// Keep verdicts only: transcripts, states and files of an episode go when its session is
+    /// closed or reset
+    #[arg(long, help_heading = "Server")]
+    forget: bool,
+
     /// Serve the routes of AgentGym's environments too
     #[arg(long, help_heading = "Server")]
     agentgym_compat: bool,
@@ -125,6 +130,7 @@ async fn listen(args: &HttpArgs, held: Held, tokens: &Given) -> Result<Code, Fai
         queue: args.queue,
         idle: Duration::from_secs(args.idle_seconds),
         patience: Duration::from_secs(args.step_seconds),
+        forget: args.forget,
     };
     let desk = Desk::new((gym, store, config), referee, answers, bounds);
     let served = Served {
