@@ -112,7 +112,7 @@ async fn sample(asked: &Asked) -> CallToolResult {
 /// Asks the client's user.
 async fn elicit(asked: &Asked) -> CallToolResult {
     let params: ElicitRequestParams = serde_json::from_value(json!({
-        "message": asked.arguments["message"],
+        "mode": "form", "message": asked.arguments["message"],
         "requestedSchema": { "type": "object", "properties": {
             "username": { "type": "string", "description": "User's response" },
             "email": { "type": "string", "description": "User's email address" } },

@@ -88,7 +88,8 @@ impl Program {
         let workspace =
             workspace.map_err(|error| broken("the workspace cannot be shown", &error))?;
         let scratch = episode.toolbox.sandbox().host.scratch.path().to_owned();
-        let post = Post::open(&scratch, &seat, self.model.as_ref(), &episode.request).await;
+        let place = (&*scratch, self.spec.cage.is_some());
+        let post = Post::open(place, &seat, self.model.as_ref(), &episode.request).await;
         let post =
             post.map_err(|error| broken("the program's endpoints cannot be opened", &error))?;
         let started = post.start(&self.spec, &workspace, self.model.as_ref());

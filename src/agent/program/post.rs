@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::process::ChildStdout;
 use std::sync::Arc;
 
@@ -44,16 +44,18 @@ pub(super) struct Post {
     folder: TempDir,
     place: Utf8PathBuf,
     token: String,
-    /// The port of this machine's loopback at which the endpoints are too.
+    /// The port at which the program finds the endpoints: of the cage's loopback, else of this
+    /// machine's.
     port: u16,
     paths: Paths,
-    servers: Vec<tokio::task::AbortHandle>,
+    server: tokio::task::AbortHandle,
 }
 
 impl Post {
-    /// Opens the endpoints of an attempt below `scratch`.
+    /// Opens the endpoints of an attempt below `scratch`: at a socket for a cage, else at a
+    /// port of this machine.
     pub(super) async fn open(
-        scratch: &Utf8Path,
+        (scratch, caged): (&Utf8Path, bool),
         seat: &Seat,
         model: Option<&Model>,
         request: &Request,
@@ -79,11 +81,13 @@ impl Post {
             let name = model.endpoint().model().to_owned();
             routes = routes.merge(proxy::router(seat.clone(), name, token.clone()));
         }
-        let socket = UnixListener::bind(place.join("door.sock"))?;
-        let own = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = own.local_addr()?.port();
-        let servers = vec![serve(socket, routes.clone()), serve(own, routes)];
-        Ok(Self { folder, place, token, port, paths, servers })
+        let (port, server) = if caged {
+            (PORT, serve(UnixListener::bind(place.join("door.sock"))?, routes))
+        } else {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+            (listener.local_addr()?.port(), serve(listener, routes))
+        };
+        Ok(Self { folder, place, token, port, paths, server })
     }
 
     /// Starts the program.
@@ -94,6 +98,7 @@ impl Post {
         model: Option<&Model>,
     ) -> io::Result<(Guest, ChildStdout)> {
         let model = model.map(|model| model.endpoint().model());
+        self.describe()?;
         let words = spec.command.iter().map(OsString::from);
         let mut start = Start {
             keeper: spec.keeper.clone().into(),
@@ -104,8 +109,7 @@ impl Post {
             errors: self.place.join("errors.txt").into(),
         };
         if let Some(walls) = &spec.cage {
-            let inside = self.environment(Utf8Path::new(PLACE), WORKSPACE.into(), PORT, model);
-            self.describe(PORT)?;
+            let inside = self.environment(Utf8Path::new(PLACE), WORKSPACE.into(), model);
             let own = [("HOME", "/home/agent"), ("TMPDIR", "/tmp"), ("PATH", &*walls.path)];
             let cage = self.cage(walls, workspace, together(inside, &own, spec));
             let relayed = relayed(&spec.command);
@@ -114,8 +118,7 @@ impl Post {
                 .chain(cage.arguments(&relayed))
                 .collect();
         } else {
-            let outside = self.environment(&self.place, workspace.to_owned(), self.port, model);
-            self.describe(self.port)?;
+            let outside = self.environment(&self.place, workspace.to_owned(), model);
             let place = self.place.as_str();
             let own = [("HOME", place), ("TMPDIR", place), ("PATH", PROGRAMS)];
             start.environment = together(outside, &own, spec);
@@ -128,20 +131,19 @@ impl Post {
         &self,
         place: &Utf8Path,
         workspace: Utf8PathBuf,
-        port: u16,
         model: Option<&str>,
     ) -> Vec<(String, String)> {
         let mut all = vec![
             ("WILDGYM_TASK_FILE", place.join("task.md").into_string()),
             ("WILDGYM_ANSWER_FILE", place.join("out/answer").into_string()),
             ("WILDGYM_WORKSPACE", workspace.into_string()),
-            ("WILDGYM_MCP_URL", self.url(port)),
+            ("WILDGYM_MCP_URL", self.url()),
             ("WILDGYM_MCP_CONFIG", place.join("mcp.json").into_string()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TZ", "UTC".to_owned()),
         ];
         if let Some(model) = model {
-            let base = format!("http://127.0.0.1:{port}/v1");
+            let base = format!("http://127.0.0.1:{}/v1", self.port);
             all.push(("OPENAI_BASE_URL", base.clone()));
             all.push(("OPENAI_API_BASE", base));
             all.push(("OPENAI_API_KEY", self.token.clone()));
@@ -150,14 +152,14 @@ impl Post {
         all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn url(&self, port: u16) -> String {
-        format!("http://127.0.0.1:{port}/t/{}/mcp", self.token)
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/t/{}/mcp", self.port, self.token)
     }
 
     /// Writes the tools' address as many clients read it from a file.
-    fn describe(&self, port: u16) -> io::Result<()> {
+    fn describe(&self) -> io::Result<()> {
         let servers = json!({ "mcpServers": { "wildgym": {
-            "type": "http", "url": self.url(port), "httpUrl": self.url(port),
+            "type": "http", "url": self.url(), "httpUrl": self.url(),
         } } });
         fs::write(self.place.join("mcp.json"), servers.to_string())
     }
@@ -208,17 +210,25 @@ impl Post {
 
     /// Returns the end of what the program said on standard error.
     pub(super) fn last_words(&self, most: usize) -> String {
-        let said = fs::read(self.place.join("errors.txt")).unwrap_or_default();
-        let end = said.get(said.len().saturating_sub(most)..).unwrap_or_default();
-        let end = String::from_utf8_lossy(end).trim().to_owned();
+        let end = self.errors(most).unwrap_or_default();
+        let end = String::from_utf8_lossy(&end).trim().to_owned();
         if end.is_empty() { "it said nothing".to_owned() } else { format!("it said last: {end}") }
+    }
+
+    fn errors(&self, most: usize) -> io::Result<Vec<u8>> {
+        let mut file = File::open(self.place.join("errors.txt"))?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(most as u64)))?;
+        let mut end = Vec::new();
+        file.take(most as u64).read_to_end(&mut end)?;
+        Ok(end)
     }
 }
 
 impl Drop for Post {
     fn drop(&mut self) {
         self.paths.close();
-        self.servers.iter().for_each(tokio::task::AbortHandle::abort);
+        self.server.abort();
         let _gone = fs::remove_dir_all(self.folder.path());
     }
 }
