@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Request, Response};
 use axum::routing::get;
+use axum::serve::ListenerExt;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -35,6 +36,8 @@ pub async fn serve(
 ) {
     let desk = Arc::clone(&served.desk);
     let sweeper = tokio::spawn(Arc::clone(&desk).sweep());
+    // A reply is written at once; to wait for more of it would only take time.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     let server = axum::serve(listener, router(served)).into_future();
     tokio::select! {
         // It ends only with us.

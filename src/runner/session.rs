@@ -222,7 +222,8 @@ impl Session {
         let Built { request, toolbox, work } = built;
         let episode = Episode::new(request, toolbox, self.limits, work.work(), transcript);
         let mut episode = episode.answered_by(answers);
-        let said = [("system", "prompt", prompt), ("user", "task", Some(&*self.announced()))];
+        let task = self.announced();
+        let said = [("system", "prompt", prompt), ("user", "task", Some(task.as_str()))];
         for (role, why, text) in said {
             let Some(text) = text else { continue };
             let content = episode.transcript().body(text.to_owned())?;

@@ -64,9 +64,9 @@ async fn an_episode_from_reset_to_reward() {
     assert_eq!(parts["expected_calls"], json!({ "right": 1, "of": 1 }), "{parts}");
     assert_eq!(parts["assertions"], json!({ "right": 1, "of": 1 }), "{parts}");
     assert_eq!((&parts["calls"], &parts["failed_calls"]), (&json!(2), &json!(1)), "{parts}");
-    let again = server.ask("POST", &format!("/v1/sessions/{session}/evaluate"), &Value::Null);
-    assert_eq!(again.await.code(), "evaluated");
     let path = format!("/v1/sessions/{session}");
+    let again = server.ask("POST", &format!("{path}/evaluate"), &Value::Null).await;
+    assert_eq!(again.code(), "evaluated");
     let seen = server.done("GET", &path, &Value::Null).await;
     assert_eq!(seen["evaluation"], judged, "who lost the reply can look it up");
     let seen = server.send(("GET", &path), agent, Vec::new()).await.body;
@@ -201,8 +201,7 @@ async fn what_nobody_uses_is_closed() {
     let server = Server::start(&["--tasks", "t1-00*", "--idle-seconds", "1"]);
     let session = server.open(TASK, 1, None).await.remove(0);
     server.step(&session, &look_up()).await;
-    let path = format!("/v1/status");
-    while server.done("GET", &path, &Value::Null).await["sessions"] != 0 {
+    while server.done("GET", "/v1/status", &Value::Null).await["sessions"] != 0 {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     let gone = server.step(&session, &right()).await;

@@ -58,7 +58,11 @@ impl Desk {
 
     /// Judges a stored attempt. The judge reads files and works out differences of states;
     /// only one with models waits for somebody.
-    async fn judge(self: &Arc<Self>, case: Case) -> Result<Result<VerdictRecord, String>, Problem> {
+    async fn judge(
+        self: &Arc<Self>,
+        store: Store,
+        case: Case,
+    ) -> Result<Result<VerdictRecord, String>, Problem> {
         let unread = |error: StoreError| Problem::broken(error.to_string());
         let stop = self.stop.1.clone();
         if !self.config.judge.models.is_empty() {
