@@ -22,6 +22,7 @@ use crate::verdict::Verdict;
 /// Judges what sessions leave, beside everything else.
 pub struct Court {
     referee: Arc<Referee>,
+    store: Store,
     stop: Stop,
     events: Arc<dyn Fn(Event) + Send + Sync>,
     cases: Mutex<JoinSet<Result<Option<String>, StoreError>>>,
@@ -31,9 +32,14 @@ pub struct Court {
 impl Court {
     /// Opens a court; `events` is told how each attempt ended and what it is worth.
     #[must_use]
-    pub fn new(referee: Referee, stop: Stop, events: Arc<dyn Fn(Event) + Send + Sync>) -> Self {
+    pub fn new(
+        referee: Referee,
+        store: Store,
+        stop: Stop,
+        events: Arc<dyn Fn(Event) + Send + Sync>,
+    ) -> Self {
         let (referee, cases) = (Arc::new(referee), Mutex::default());
-        Self { referee, stop, events, cases, lost: Mutex::default() }
+        Self { referee, store, stop, events, cases, lost: Mutex::default() }
     }
 
     /// Takes a case on.
@@ -52,10 +58,11 @@ impl Court {
             return;
         }
         let (referee, stop) = (Arc::clone(&self.referee), self.stop.clone());
+        let store = self.store.clone();
         let events = Arc::clone(&self.events);
         self.cases.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
             let trial = case.trial.clone();
-            let (verdict, detail) = match referee.judge(&case, stop).await? {
+            let (verdict, detail) = match referee.judge(&store, &case, stop).await? {
                 Ok(line) => (line.verdict, None),
                 Err(why) => (Verdict::Unjudged, Some(why)),
             };

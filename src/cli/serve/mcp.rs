@@ -20,6 +20,7 @@ use crate::runner::{
     Attempt, Attended, Court, Event, Opening, Pace, Referee, Stop, Summary, variants,
 };
 use crate::store::StoreError;
+use crate::verdict::Verdict;
 
 /// How long open connections may take to end with the server.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -218,7 +219,7 @@ fn open_tasks(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
             )));
     }
     let referee = Referee::open(&store, &config, judge)?;
-    let court = Arc::new(Court::new(referee, stop.clone(), Arc::new(tell)));
+    let court = Arc::new(Court::new(referee, store.clone(), stop.clone(), Arc::new(tell)));
     let (mut places, mut attempts) = (Vec::new(), Vec::new());
     for (task, k) in (1..=args.sandboxes).flat_map(|k| tasks.iter().map(move |task| (task, k))) {
         let factors = gym.task(task).map(|task| task.meta.factors.clone()).unwrap_or_default();
@@ -247,6 +248,16 @@ fn open_tasks(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
     Ok(Opened { host: Arc::clone(&gym.host), places, kept })
 }
 
+/// Names a verdict.
+fn worth(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Degraded => "degraded",
+        Verdict::Fail => "fail",
+        Verdict::Unjudged => "unjudged",
+    }
+}
+
 /// Tells people how an attempt went.
 fn tell(event: Event) {
     match event {
@@ -257,7 +268,7 @@ fn tell(event: Event) {
         }
         Event::Judged { trial, verdict, detail } => {
             let detail = detail.map(|detail| format!(" ({detail})")).unwrap_or_default();
-            say(&format!("{} {}: {}{detail}", trial.task, trial.k, verdict.name()));
+            say(&format!("{} {}: {}{detail}", trial.task, trial.k, worth(verdict)));
         }
     }
 }

@@ -221,7 +221,7 @@ impl Toolbox {
     /// done, as after a time-out. Calls that are to be cancelled one by one need ids of
     /// their own.
     pub fn cancel(&self, id: &str) {
-        self.cancelled.send_modify(|ids| drop(ids.insert(id.to_owned())));
+        self.cancelled.send_if_modified(|ids| ids.insert(id.to_owned()));
     }
 
     /// Completes when the call with that id was taken back.
