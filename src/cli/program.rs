@@ -118,14 +118,13 @@ fn digest(file: &Utf8Path) -> Option<String> {
 
 /// Refuses a program whose files are not those that the run began with.
 pub(super) fn check_same(condition: &Condition) -> Result<(), Failure> {
-    for program in &condition.program {
-        for (file, before) in &program.files {
-            if digest(Utf8Path::new(file)).as_ref() != Some(before) {
-                let problem = format!("`{file}` is not the file that the run began with");
-                return Err(
-                    Failure::usage(problem).hint("restore it, or begin anew with `wildgym run`")
-                );
-            }
+    let Some(program) = &condition.program else { return Ok(()) };
+    for (file, before) in &program.files {
+        if digest(Utf8Path::new(file)).as_ref() != Some(before) {
+            let problem = format!("`{file}` is not the file that the run began with");
+            return Err(
+                Failure::usage(problem).hint("restore it, or begin anew with `wildgym run`")
+            );
         }
     }
     Ok(())
