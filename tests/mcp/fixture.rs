@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use rmcp::model::{
-    CreateMessageRequestParams, ElicitRequestParams, ResourceContents, SamplingMessage,
-};
+#[expect(deprecated, reason = "the suite still asks for it")]
+use rmcp::model::{CreateMessageRequestParams, SamplingMessage};
+use rmcp::model::{ElicitRequestParams, Request, ResourceContents, ServerRequest};
 use serde_json::{Value, json};
 use wildgym::mcp::{Asked, CallToolResult, ContentBlock, Served, Tool};
 
@@ -119,6 +119,7 @@ async fn elicit(asked: &Asked) -> CallToolResult {
             "required": ["username", "email"] },
     }))
     .unwrap();
-    let replied = asked.tell.peer().create_elicitation(params).await;
+    let request = ServerRequest::ElicitRequest(Request::new(params));
+    let replied = asked.tell.peer().send_request(request).await;
     said(vec![ContentBlock::text(format!("User response: {:?}", replied.unwrap()))])
 }

@@ -48,9 +48,8 @@ async fn what_a_client_plays_is_a_trial() {
 
     let records = records(&place, "played");
     let calls = of(&records, "call");
-    let order: Vec<_> = calls.iter().map(|call| (&call["ingress"], &call["round"])).collect();
-    let expected = [json!("1"), json!("2"), json!("3")];
-    assert_eq!(order, expected.iter().map(|at| (at, &json!(1))).collect::<Vec<_>>());
+    let order: Vec<_> = calls.iter().map(|call| json!([call["ingress"], call["round"]])).collect();
+    assert_eq!(order, [json!(["1", 1]), json!(["2", 1]), json!(["3", 1])]);
     assert!(calls[1]["error"].is_string(), "{}", calls[1]);
     let end = of(&records, "outcome")[0];
     assert_eq!((&end["outcome"], &end["answer"]), (&json!("answered"), &json!("42")));
