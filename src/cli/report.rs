@@ -271,6 +271,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         model: (!names.is_empty()).then(|| names.join(", ")),
         models,
         tool_models,
+        held: config.conditions.values().any(crate::store::Condition::is_held),
         uncontained: config
             .conditions
             .values()

@@ -153,7 +153,12 @@ fn next_steps(view: &RunView, page: Page) -> String {
     }
     let tally = view.tally();
     let other = view.label.other_judge;
-    if tally.lost + tally.pending > 0 || (tally.unjudged > 0 && !other) {
+    if view.label.held {
+        if tally.unjudged > 0 && !other {
+            let command = format!("wildgym rejudge {run}");
+            let _ = writeln!(out, "  {}\n    judges what is not judged", page.bold(&command));
+        }
+    } else if tally.lost + tally.pending > 0 || (tally.unjudged > 0 && !other) {
         let command = format!("wildgym resume {run}");
         let what = if other {
             "tries again what was lost or left, with the run's own judge"

@@ -163,7 +163,7 @@ async fn a_program_passes_tasks_of_a_world() {
         "run",
         "enterprise",
         "--tasks",
-        "T1-00[123]",
+        "t1-00[123]",
         "--agent-cmd",
         &command,
         "--model",
