@@ -69,7 +69,7 @@ impl Prison {
         let orders = json!({
             "paths": paths, "secrets": [SECRET, KEY], "port": listener.local_addr().unwrap().port(),
             "address": own_address(), "abstract": mark, "mark": mark, "daemon": DAEMON,
-            "stay": stay, "walk": true,
+            "stay": stay, "walk": false,
         });
         Self { place, orders, mark, _listeners: (listener, socket) }
     }
@@ -78,7 +78,7 @@ impl Prison {
     fn run(&self, more: &[&str]) -> Value {
         let mut orders = self.orders.clone();
         // The whole machine would take an hour.
-        orders["walk"] = (!more.contains(&"--uncontained")).into();
+        orders["walk"] = (!more.contains(&"--uncontained") && orders["stay"] == false).into();
         let command = format!("{} prisoner.py '{orders}'", python());
         let mut args = vec!["run", "suite", "--agent-cmd", &command, "--name", "prison", "-k", "1"];
         args.extend(more);
@@ -144,5 +144,29 @@ fn a_program_does_not_outlive_its_limit() {
         prison.is_empty();
         let all = transcripts(&prison.place.path().join("runs/prison"));
         assert_eq!(all.len(), 1);
+    }
+}
+
+/// Whatever ends the gym ends the program too.
+#[test]
+fn a_program_does_not_outlive_the_gym() {
+    if !contains() {
+        return;
+    }
+    for walls in [&["--quiet"][..], &["--uncontained"]] {
+        let prison = Prison::build(true);
+        let command = format!("{} prisoner.py '{}'", python(), prison.orders);
+        let mut args = vec!["run", "suite", "--agent-cmd", &command, "--name", "prison", "-k", "1"];
+        args.extend(walls);
+        let mut gym = prison.place.start(&args);
+        let begin = Instant::now();
+        // The gym itself has the mark among its arguments; the program and its child have it too.
+        while processes(&prison.mark) < 3 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "the program does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        gym.kill().unwrap();
+        gym.wait().unwrap();
+        prison.is_empty();
     }
 }
