@@ -150,12 +150,12 @@ async fn two_clients_see_nothing_of_each_other() {
     assert!(own.0.contains("tarrowferries"), "{own:?}");
     assert!(!other.0.contains("tarrowferries"), "{other:?}");
 
-    let user = json!({ "name": "Ada Quill", "email": "ada.quill@tessel-quay.example",
-                       "role": "warehouse", "department": "Logistics" });
-    let (text, failed) = one.text("admin_create_user", user).await;
+    let person = json!({ "name": "Ada Quill", "company": "Acme Corp",
+                         "email": "ada.quill@acme-corp.example" });
+    let (text, failed) = one.text("crm_create_contact", person).await;
     assert!(!failed, "{text}");
-    let made = one.call("admin_search_users", json!({ "query": "Ada Quill" })).await;
-    let other = two.text("admin_search_users", json!({ "query": "Ada Quill" })).await;
+    let made = one.call("crm_search_contacts", json!({ "query": "Ada Quill" })).await;
+    let other = two.text("crm_search_contacts", json!({ "query": "Ada Quill" })).await;
     assert!(made.structured_content.unwrap().to_string().contains("ada.quill"), "as data too");
     assert!(!other.0.contains("ada.quill"), "{other:?}");
 

@@ -1,4 +1,4 @@
-//! A suite for these stories: a small world, a task of plain tools, and a task with a picture.
+//! A suite for these stories: one task, whose reference holds a secret.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub(crate) fn write(place: &Path) -> PathBuf {
     fs::create_dir_all(suite.join("tasks/mc-sum/reference")).unwrap();
     fs::write(
         suite.join("suite.toml"),
-        "format = 1\nname = \"mcp-stories\"\nversion = \"1\"\ntitle = \"Stories\"\n",
+        "format = 1\nname = \"mcp-stories\"\nversion = \"1\"\ndescription = \"For a story\"\n",
     )
     .unwrap();
     fs::write(suite.join("tasks/mc-sum/task.toml"), TASK).unwrap();
@@ -42,9 +42,10 @@ const SOLUTION: &str = r#"format = 1
 
 [[round]]
 [[round.call]]
-name = "read"
-tool = "extract_document_content"
-arguments = { document_path = "data.csv" }
+name = "code"
+tool = "execute_code"
+arguments = { code = "print(sum(map(int, open('data.csv').read().split()[1:])))" }
 
-answer = "42"
+[answer]
+expression = "code | regex('[0-9]+')"
 "#;
