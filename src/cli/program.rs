@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
-use wildgym_sandbox::guest::{Mount, bubblewrap};
+use wildgym_sandbox::guest::{Cage, Mount, bubblewrap};
 
 use super::{Failure, environment};
 use crate::agent::program::{Spec, Walls, files, own, split};
@@ -186,8 +186,10 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
     for file in program.files.keys().map(Utf8Path::new) {
         shown.extend(own(file, &broad));
     }
-    for word in program.command.iter().filter(|word| word.starts_with('/')) {
-        shown.extend(own(Utf8Path::new(word), &broad));
+    for word in program.command.iter().map(Utf8Path::new) {
+        if word.is_absolute() && word.exists() {
+            shown.extend(own(word, &broad));
+        }
     }
     shown.extend(program.mounts.iter().map(Utf8PathBuf::from));
     let mut hidden = secret(gym, store)?;
@@ -210,10 +212,20 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
     }
     path.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(str::to_owned));
     let mounts = shown.iter().map(|path| Mount::as_it_lies(path.as_std_path()));
+    let cage = Cage {
+        mounts: mounts.collect(),
+        hidden: hidden.iter().map(|path| path.as_std_path().to_owned()).collect(),
+        folder: "/".into(),
+        environment: Vec::new(),
+    };
+    cage.try_out(bubblewrap.as_std_path()).map_err(|problem| {
+        Failure::usage(format!("the program cannot be contained: {problem}"))
+            .hint("leave out what cannot be shown, or put the program into a folder of its own")
+    })?;
     Ok(Walls {
         bubblewrap,
         relay,
-        mounts: mounts.collect(),
+        mounts: cage.mounts,
         hidden: hidden.into_iter().collect(),
         path: path.join(":"),
     })

@@ -9,7 +9,6 @@
 //! one it was started with where every other can read it.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -106,6 +105,21 @@ impl Cage {
         all.0
     }
 
+    /// Builds the cage and runs nothing in it; says why it cannot be built.
+    pub fn try_out(&self, bubblewrap: &Path) -> Result<(), String> {
+        let tried = Command::new(bubblewrap)
+            .args(self.arguments(&[OsString::from("/usr/bin/env")]))
+            .env_clear()
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("`bwrap` cannot be started: {error}"))?;
+        let said = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
+        if tried.status.success() {
+            return Ok(());
+        }
+        Err(format!("`bwrap` cannot build its walls here: {said}"))
+    }
+
     /// Returns where something of the host would be seen; none where it would not.
     fn seen_at(&self, path: &Path) -> Option<PathBuf> {
         let below = |mount: &&Mount| path.starts_with(&mount.host);
@@ -158,22 +172,8 @@ impl Arguments {
 pub fn bubblewrap() -> Result<PathBuf, String> {
     let found = PLACES.iter().map(Path::new).find(|path| path.is_file());
     let program = found.ok_or("`bwrap` is not installed (package bubblewrap)")?;
-    let tried = try_out(program).map_err(|error| format!("`bwrap` cannot be started: {error}"))?;
-    tried.map_or(Ok(program.to_owned()), |words| {
-        Err(format!("`bwrap` cannot build its walls here: {words}"))
-    })
-}
-
-/// Runs nothing in a cage; returns what bubblewrap said where it could not.
-fn try_out(program: &Path) -> io::Result<Option<String>> {
     let cage = Cage { folder: PathBuf::from("/"), ..Cage::default() };
-    let tried = Command::new(program)
-        .args(cage.arguments(&[OsString::from("/usr/bin/env")]))
-        .env_clear()
-        .stdin(Stdio::null())
-        .output()?;
-    let said = String::from_utf8_lossy(&tried.stderr).trim().to_owned();
-    Ok((!tried.status.success()).then_some(said))
+    cage.try_out(program).map(|()| program.to_owned())
 }
 
 #[cfg(test)]
