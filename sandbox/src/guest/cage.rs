@@ -38,6 +38,9 @@ const CONFIGURATION: [&str; 12] = [
 /// Bytes of each of the file systems in memory: `/tmp` and `/home`.
 const IN_MEMORY: &str = "536870912";
 
+/// The home of whoever is in a cage: empty, and in memory.
+pub const HOME: &str = "/home/guest";
+
 /// Something of the host that a guest sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
@@ -88,6 +91,7 @@ impl Cage {
         for folder in ["/tmp", "/home"] {
             all.put(["--size", IN_MEMORY, "--tmpfs", folder]);
         }
+        all.put(["--dir", HOME]);
         for Mount { host, inside, writable } in &self.mounts {
             all.put([if *writable { "--bind" } else { "--ro-bind" }]);
             all.put([host, inside]);

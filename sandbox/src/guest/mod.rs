@@ -9,5 +9,5 @@ mod cage;
 mod kept;
 
 pub use crate::browser::keep_guest;
-pub use cage::{Cage, Mount, bubblewrap};
+pub use cage::{Cage, HOME, Mount, bubblewrap};
 pub use kept::{Guest, Left, Start};

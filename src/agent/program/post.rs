@@ -14,7 +14,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, UnixListener};
-use wildgym_sandbox::guest::{Cage, Guest, Mount, Start};
+use wildgym_sandbox::guest::{Cage, Guest, HOME, Mount, Start};
 
 use super::super::{Request, Seat, announced};
 use super::{Spec, Walls, proxy};
@@ -34,7 +34,7 @@ const PORT: u16 = 7010;
 const LARGEST_FILE: u64 = 256 << 20;
 
 /// Users as a contained program sees them: programs look their own up.
-const USERS: &str = "root:x:0:0::/home/agent:/bin/sh\nagent:x:1000:1000::/home/agent:/bin/sh\n";
+const USERS: &str = "root:x:0:0::/home/guest:/bin/sh\nguest:x:1000:1000::/home/guest:/bin/sh\n";
 
 /// Hosts as a contained program sees them.
 const HOSTS: &str = "127.0.0.1 localhost\n::1 localhost\n";
@@ -110,7 +110,7 @@ impl Post {
         };
         if let Some(walls) = &spec.cage {
             let inside = self.environment(Utf8Path::new(PLACE), WORKSPACE.into(), model);
-            let own = [("HOME", "/home/agent"), ("TMPDIR", "/tmp"), ("PATH", &*walls.path)];
+            let own = [("HOME", HOME), ("TMPDIR", "/tmp"), ("PATH", &*walls.path)];
             let cage = self.cage(walls, workspace, together(inside, &own, spec));
             let relayed = relayed(&spec.command);
             start.command = [OsString::from(&walls.bubblewrap)]
