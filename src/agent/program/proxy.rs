@@ -113,19 +113,8 @@ fn failed(error: &ModelError) -> Response {
 
 fn whole(exchange: Exchange) -> Response {
     let status = StatusCode::from_u16(exchange.status).unwrap_or(StatusCode::OK);
-    ([(header::CONTENT_TYPE, "application/json")], exchange.reply_text).into_response().with(status)
-}
-
-/// Sets the status of a response.
-trait With {
-    fn with(self, status: StatusCode) -> Self;
-}
-
-impl With for Response {
-    fn with(mut self, status: StatusCode) -> Self {
-        *self.status_mut() = status;
-        self
-    }
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (status, kind, exchange.reply_text).into_response()
 }
 
 /// Returns a reply as server-sent events: all that it says in one piece, then its end, then
