@@ -37,7 +37,7 @@ const PROGRAMS: [Program; 2] = [
     Program {
         names: &["bwrap"],
         package: "bubblewrap",
-        needed_for: "the peer side of the code benchmark",
+        needed_for: "programs as agents, and the peer side of the code benchmark",
     },
 ];
 
