@@ -12,14 +12,14 @@ def ask(messages, tools):
     url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request) as reply:
-        return json.load(reply)["choices"][0]["message"]
+        message = json.load(reply)["choices"][0]["message"]
+        return {**message, "content": message["content"] or ""}
 
 
 async def call(gym, asked):
     name, arguments = asked["function"]["name"], json.loads(asked["function"]["arguments"])
     said = await gym.call_tool(name, arguments)
-    text = "\n".join(part.text for part in said.content if part.type == "text")
-    return {"role": "tool", "tool_call_id": asked["id"], "content": text}
+    return {"role": "tool", "tool_call_id": asked["id"], "content": said.content[0].text}
 
 
 async def main():

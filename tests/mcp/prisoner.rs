@@ -4,6 +4,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -51,7 +52,9 @@ impl Prison {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/prisoner.py");
         std::fs::copy(script, place.path().join("prisoner.py")).unwrap();
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();
-        let mark = format!("mark-{}-{}", std::process::id(), u8::from(stay));
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("mark-{}-{number}.", std::process::id());
         let address = SocketAddr::from_abstract_name(&mark).unwrap();
         let socket = UnixListener::bind_addr(&address).unwrap();
         let paths = [
@@ -85,7 +88,12 @@ impl Prison {
         let ran = self.place.command(&args).env("OPENAI_API_KEY", KEY).output().unwrap();
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(!said.contains("error:"), "{said}");
-        outcome(&self.place, "prison")
+        let mut end = outcome(&self.place, "prison");
+        if let Some(blob) = end["answer"]["blob"].as_str() {
+            let path = self.place.path().join("runs/prison/blobs").join(blob);
+            end["answer"] = std::fs::read_to_string(path).unwrap().into();
+        }
+        end
     }
 
     /// Waits until no process of the program is left; they must be gone when the run ends, but

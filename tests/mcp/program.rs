@@ -95,14 +95,14 @@ fn an_answer_can_be_given_in_three_ways() {
 fn what_cannot_be_run_is_said() {
     let place = Place::new();
     suite::write(place.path());
-    std::fs::write(place.path().join("suite/agent.sh"), "true").unwrap();
+    std::fs::write(place.path().join("suite/tasks/mc-sum/files/agent.sh"), "true").unwrap();
     let table: &[(&[&str], &str)] = &[
         (&["--agent-cmd", "no-such-program x"], "there is no program `no-such-program`"),
         (&["--agent-cmd", "'sh"], "never closed"),
         (&["--agent-cmd", "sh", "--agent-mount", "nowhere"], "there is no such path"),
         (&["--agent-cmd", "sh", "--agent-env", "NAME"], "no pair"),
         (&["--agent-cmd", "sh", "--agent", "silent"], "cannot be used with"),
-        (&["--agent-cmd", "sh suite/agent.sh"], "must not see"),
+        (&["--agent-cmd", "sh suite/tasks/mc-sum/files/agent.sh"], "must not see"),
         (&["--agent-cmd", "sh", "--agent-mount", "/"], "holds more than the program"),
         (&["--uncontained"], "required"),
     ];

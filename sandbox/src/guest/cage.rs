@@ -35,7 +35,7 @@ const CONFIGURATION: [&str; 12] = [
     "/etc/ssl",
 ];
 
-/// Bytes of each of the file systems in memory: `/tmp` and `/home`.
+/// Bytes of each of the file systems in memory: `/tmp`, `/home` and `/dev/shm`.
 const IN_MEMORY: &str = "536870912";
 
 /// The home of whoever is in a cage: empty, and in memory.
@@ -88,7 +88,7 @@ impl Cage {
         for file in CONFIGURATION {
             all.put(["--ro-bind-try", file, file]);
         }
-        for folder in ["/tmp", "/home"] {
+        for folder in ["/tmp", "/home", "/dev/shm"] {
             all.put(["--size", IN_MEMORY, "--tmpfs", folder]);
         }
         all.put(["--dir", HOME]);
@@ -97,10 +97,15 @@ impl Cage {
             all.put([host, inside]);
         }
         for path in &self.hidden {
-            if let Some(inside) = self.seen_at(path) {
+            // What lies in something hidden would show its name by being covered.
+            let covered =
+                path.ancestors().skip(1).any(|above| self.hidden.iter().any(|p| p == above));
+            if let (false, Some(inside)) = (covered, self.seen_at(path)) {
                 all.hide(path, &inside);
             }
         }
+        // What is laid into the root is in memory without a limit.
+        all.put(["--remount-ro", "/dev", "--remount-ro", "/"]);
         for (name, value) in &self.environment {
             all.put(["--setenv", name, value]);
         }
@@ -195,12 +200,18 @@ mod tests {
         let root = folder.path().canonicalize().unwrap();
         let (agent, runs, file) =
             (root.join("agent"), root.join("agent/runs"), root.join("agent/key"));
-        std::fs::create_dir_all(&runs).unwrap();
+        std::fs::create_dir_all(runs.join("one")).unwrap();
         std::fs::write(&file, "k").unwrap();
         std::fs::create_dir(root.join("suite")).unwrap();
         let cage = Cage {
             mounts: vec![Mount { host: agent, inside: "/agent".into(), writable: false }],
-            hidden: vec![runs, root.join("suite"), file, "/usr/bin/env".into()],
+            hidden: vec![
+                runs.clone(),
+                runs.join("one"),
+                root.join("suite"),
+                file,
+                "/usr/bin/env".into(),
+            ],
             folder: "/".into(),
             environment: vec![("A".to_owned(), "b c".to_owned())],
         };
@@ -208,6 +219,7 @@ mod tests {
         assert!(words.contains("--tmpfs /agent/runs "), "a folder is covered: {words}");
         assert!(words.contains("--ro-bind /dev/null /agent/key "), "a file too: {words}");
         assert!(words.contains("/dev/null /usr/bin/env "), "what the system shows: {words}");
+        assert!(!words.contains("/agent/runs/one"), "nothing in it is named: {words}");
         assert!(!words.contains("suite"), "what nobody sees needs no cover: {words}");
         assert!(words.ends_with("--setenv A b c --chdir / -- true"), "{words}");
     }
