@@ -196,9 +196,8 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
     // Other runs tell answers too; but a program may lie beside them.
     let runs = store.root().canonicalize_utf8().ok();
     let runs = runs.as_deref().and_then(Utf8Path::parent);
-    hidden.extend(
-        runs.filter(|runs| !shown.iter().any(|path| path.starts_with(runs))).map(Into::into),
-    );
+    let lies = |path: &Utf8PathBuf, runs: &Utf8Path| real(path).starts_with(runs);
+    hidden.extend(runs.filter(|runs| !shown.iter().any(|path| lies(path, runs))).map(Into::into));
     for folder in &shown {
         refuse(folder, &hidden, &broad)?;
     }
@@ -231,6 +230,11 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
     })
 }
 
+/// Returns the path without links.
+fn real(path: &Utf8Path) -> Utf8PathBuf {
+    path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned())
+}
+
 /// Returns folders that hold more than one program: they are never shown as a whole.
 fn broad(gym: &Gym) -> Vec<Utf8PathBuf> {
     let scratch = gym.host.scratch.path();
@@ -242,7 +246,6 @@ fn broad(gym: &Gym) -> Vec<Utf8PathBuf> {
 /// Returns what a program must not see wherever it lies: the suite, the runs, the gym itself
 /// and its caches, and what other attempts have.
 fn secret(gym: &Gym, store: &Store) -> Result<BTreeSet<Utf8PathBuf>, Failure> {
-    let real = |path: &Utf8Path| path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
     let mut all = BTreeSet::from([
         real(&gym.suite.folder),
         real(store.root()),
@@ -259,9 +262,9 @@ fn refuse(
     hidden: &BTreeSet<Utf8PathBuf>,
     broad: &[Utf8PathBuf],
 ) -> Result<(), Failure> {
-    let real = folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned());
-    let whole = broad.iter().any(|path| *path == real);
-    let inside = hidden.iter().find(|secret| real.starts_with(secret));
+    let place = real(folder);
+    let whole = broad.iter().any(|path| *path == place);
+    let inside = hidden.iter().find(|secret| place.starts_with(secret));
     let problem = match (whole, inside) {
         (true, _) => format!("`{folder}` holds more than the program"),
         (false, Some(secret)) => format!("`{folder}` lies in `{secret}`, which it must not see"),
@@ -279,7 +282,7 @@ fn marked(folder: &Utf8Path, deep: usize, left: &mut usize, found: &mut BTreeSet
             return;
         }
         if MARKS.contains(&entry.file_name()) {
-            found.insert(folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned()));
+            found.insert(real(folder));
         } else if deep > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             marked(entry.path(), deep - 1, left, found);
         }

@@ -131,13 +131,14 @@ impl Cage {
 
     /// Returns where something of the host would be seen; none where it would not.
     fn seen_at(&self, path: &Path) -> Option<PathBuf> {
-        let below = |mount: &&Mount| path.starts_with(&mount.host);
-        if let Some(mount) = self.mounts.iter().rev().find(below) {
-            let rest = path.strip_prefix(&mount.host).ok()?;
-            let inside = &mount.inside;
-            // A path that ends in a slash would name no file.
-            let whole = rest.as_os_str().is_empty();
-            return Some(if whole { inside.clone() } else { inside.join(rest) });
+        for Mount { host, inside, .. } in self.mounts.iter().rev() {
+            // What is hidden is named by its real path; what is shown may be named by a link.
+            let real = host.canonicalize().unwrap_or_else(|_| host.clone());
+            if let Ok(rest) = path.strip_prefix(&real) {
+                // A path that ends in a slash would name no file.
+                let whole = rest.as_os_str().is_empty();
+                return Some(if whole { inside.clone() } else { inside.join(rest) });
+            }
         }
         SYSTEM.iter().any(|folder| path.starts_with(folder)).then(|| path.to_owned())
     }
@@ -203,8 +204,10 @@ mod tests {
         std::fs::create_dir_all(runs.join("one")).unwrap();
         std::fs::write(&file, "k").unwrap();
         std::fs::create_dir(root.join("suite")).unwrap();
+        let link = root.join("link");
+        std::os::unix::fs::symlink(&agent, &link).unwrap();
         let cage = Cage {
-            mounts: vec![Mount { host: agent, inside: "/agent".into(), writable: false }],
+            mounts: vec![Mount { host: link, inside: "/agent".into(), writable: false }],
             hidden: vec![
                 runs.clone(),
                 runs.join("one"),
