@@ -19,6 +19,7 @@ run: setup ## run the built-in suite with the reference agent
 
 test: setup ## every test
 	@./tests/miniwob.sh
+	@./tests/mcp.sh
 	WILDGYM_REQUIRE_RUNTIME=1 $(CARGO) test --workspace
 
 check: ## formatting and lints

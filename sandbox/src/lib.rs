@@ -16,6 +16,7 @@ pub mod code;
 pub mod documents;
 pub mod encoding;
 pub mod engines;
+pub mod guest;
 pub mod host;
 mod html;
 pub mod media;

@@ -9,7 +9,9 @@ use data_encoding::BASE64;
 use serde_json::json;
 use wildgym_sandbox::media::{Aim, Picture, Turn};
 
-use super::Episode;
+use wildgym_toolbox::Toolbox;
+
+use super::Request;
 use crate::model::Message;
 
 /// The largest file that is shown, in bytes; the loader takes none that is larger.
@@ -17,18 +19,19 @@ const LARGEST: u64 = 20 << 20;
 
 /// A picture of the request.
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
+pub struct Shown {
     /// Its path in the workspace.
-    pub(super) path: String,
+    pub path: String,
     /// What is sent.
-    pub(super) picture: Picture,
+    pub picture: Picture,
 }
 
-/// Makes the pictures of an episode's request ready to be shown.
-pub(super) async fn shown(episode: &Episode) -> Vec<Shown> {
-    let sandbox = episode.toolbox.sandbox();
+/// Makes the pictures of a request ready to be shown; their files lie in the workspace of
+/// `toolbox`.
+pub async fn shown(toolbox: &Toolbox, request: &Request) -> Vec<Shown> {
+    let sandbox = toolbox.sandbox();
     let mut shown = Vec::new();
-    for path in &episode.request.pictures {
+    for path in &request.pictures {
         let Ok(bytes) = sandbox.workspace.read(Utf8Path::new(path), LARGEST) else { continue };
         let made = sandbox.host.workers.picture(path, bytes, Aim::Look, Turn::AsSaid).await;
         if let Ok(picture) = made {

@@ -58,7 +58,11 @@ impl React {
     /// Tells the agent what it is asked. Where pictures are shown with the request, the
     /// request without them is returned too, for an endpoint that takes none.
     async fn open(&self, episode: &mut Episode) -> Result<(Vec<Message>, Option<String>), Broken> {
-        let shown = if self.blind { Vec::new() } else { pictures::shown(episode).await };
+        let shown = if self.blind {
+            Vec::new()
+        } else {
+            pictures::shown(&episode.toolbox, &episode.request).await
+        };
         let Request { instruction, attachments, pictures, .. } = &episode.request;
         let plain = announced(instruction, attachments, pictures, false);
         episode.told("system", "prompt", SYSTEM)?;
@@ -201,7 +205,7 @@ impl Agent for React {
 }
 
 /// Notes an exchange.
-fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
+pub(super) fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
     let round = episode.rounds;
     let transcript = episode.transcript();
     let record = ModelRecord {

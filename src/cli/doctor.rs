@@ -37,7 +37,7 @@ const PROGRAMS: [Program; 2] = [
     Program {
         names: &["bwrap"],
         package: "bubblewrap",
-        needed_for: "the peer side of the code benchmark",
+        needed_for: "programs as agents, and the peer side of the code benchmark",
     },
 ];
 
@@ -62,6 +62,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
             "cache": cache,
             "code": { "ready": ready, "detail": code },
             "workers": containment,
+            "cages": cages(),
             "media": media.json(),
             "browser": browser.json(),
             "programs": programs,
@@ -72,6 +73,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         data(&format!("cache         {cache}"));
         data(&format!("code runtime  {code}"));
         data(&format!("file parsers  {}", walls(containment)));
+        data(&format!("agent walls   {}", cages()));
         media.lines().for_each(|line| data(&line));
         data(&format!("browser       {}", browser.text()));
         data(&format!("fonts         {}", browser.fonts()));
@@ -89,6 +91,14 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Code, Failure> {
         }
     }
     Ok(if ready { Code::Done } else { Code::Incomplete })
+}
+
+/// Says whether programs that act as agents can be contained.
+fn cages() -> String {
+    match wildgym_sandbox::guest::bubblewrap() {
+        Ok(program) => format!("`{}`", program.display()),
+        Err(why) => format!("missing; agents that are programs need it: {why}"),
+    }
 }
 
 /// The browser of this machine, and what it has to write Chinese with.

@@ -80,6 +80,19 @@ pub(super) fn columns() -> Option<usize> {
     get(COLUMNS)?.trim().parse().ok().filter(|columns| *columns > 0)
 }
 
+/// Returns the folders in which programs are looked up.
+pub(super) fn path() -> Vec<Utf8PathBuf> {
+    let folders = get("PATH").unwrap_or_default();
+    std::env::split_paths(&folders)
+        .filter_map(|path| Utf8PathBuf::from_path_buf(path).ok())
+        .collect()
+}
+
+/// Returns the user's own directory, where it is known.
+pub(super) fn home() -> Option<Utf8PathBuf> {
+    get("HOME").map(Utf8PathBuf::from)
+}
+
 /// Returns the program's cache directory.
 pub(super) fn cache() -> Result<Utf8PathBuf, Failure> {
     get(CACHE)

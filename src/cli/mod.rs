@@ -16,6 +16,7 @@ mod keeper;
 mod media;
 mod network;
 mod offering;
+mod program;
 mod programs;
 mod progress;
 mod speech_model;

@@ -302,6 +302,11 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         models,
         tool_models,
         user_models,
+        held: config.conditions.values().any(crate::store::Condition::is_held),
+        uncontained: config
+            .conditions
+            .values()
+            .any(|one| one.program.as_ref().is_some_and(|program| program.uncontained)),
         judge: config.judge.name.clone(),
         other_judge: false,
         k: config.plan.k,

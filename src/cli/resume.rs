@@ -14,7 +14,7 @@ use super::offering;
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::user_model::UserMovedArgs;
-use super::{Code, Failure};
+use super::{Code, Failure, program};
 use crate::store::{ModelConfig, Store};
 
 /// Go on with a run: keep what is finished, attempt the rest
@@ -72,6 +72,12 @@ pub(super) struct ResumeArgs {
 pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let store = Store::open(&args.run)?;
     let mut config = store.config()?;
+    if config.conditions.values().any(Condition::is_held) {
+        let run = &args.run;
+        return Err(Failure::usage(format!("whoever acts in `{run}` comes from outside")).hint(
+            format!("serve anew with `wildgym serve`; `wildgym rejudge {run}` judges what is left"),
+        ));
+    }
     args.cassette.refuse_unused(config.conditions.values(), &config.judge)?;
     let cassette = args.cassette.open()?;
     cassette::check_same(&config, &args.run, cassette.as_ref())?;
@@ -93,6 +99,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     }
     for condition in config.conditions.values() {
         start::check_model(condition, cassette.as_ref())?;
+        program::check(condition)?;
+        program::check_same(condition)?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let mut gym = open_own_gym(&opened.suite, web, args.browsers)?;

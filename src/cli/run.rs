@@ -16,10 +16,11 @@ use super::host::{BROWSERS, Opened, open_gym, open_own_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::offering::{self, OfferArgs};
+use super::program::ProgramArgs;
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
-use super::{Code, Failure, environment};
+use super::{Code, Failure, environment, program};
 use crate::judge::stages;
 use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
@@ -88,6 +89,9 @@ pub(super) struct RunArgs {
     /// Attempts that may have pages open at once; others wait, and their time does not count
     #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
     browsers: NonZeroU32,
+
+    #[command(flatten)]
+    program: ProgramArgs,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -352,6 +356,11 @@ pub(super) fn begin(
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
     let cassette = args.cassette.open()?;
+    if cassette.is_some() && args.program.is_given() {
+        return Err(Failure::usage("no cassette keeps what a program asks its model")
+            .hint("leave `--record-models` and `--replay-models` out with `--agent-cmd`"));
+    }
+    program::check(&agent.1)?;
     for (name, condition) in &conditions {
         let Some(cassette) = &cassette else { break };
         cassette.refuse_recorded(name, &tasks)?;
@@ -449,6 +458,11 @@ pub(super) fn root(
 
 /// Returns the condition and its name.
 fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
+    if let Some((name, condition)) = args.program.condition()? {
+        let model = args.model.config(TEMPERATURE)?;
+        let label = model.as_ref().map(|model| format!("{name}-{}", plain(&model.name)));
+        return Ok((label.unwrap_or(name), Condition { model, ..condition }));
+    }
     let name = args.agent.clone().unwrap_or(match args.model.model {
         Some(_) => AgentArg::Built(AgentName::React),
         None => AgentArg::Built(AgentName::Reference),

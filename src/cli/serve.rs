@@ -1,7 +1,9 @@
 //! `wildgym serve`: the sandboxes of a suite, for programs that act in them from outside.
 
+mod free;
 mod held;
 mod http;
+mod mcp;
 
 use clap::{Args, Subcommand};
 
@@ -17,10 +19,12 @@ pub(super) struct ServeArgs {
 #[derive(Debug, Subcommand)]
 enum ServeCommand {
     Http(Box<http::HttpArgs>),
+    Mcp(Box<mcp::McpArgs>),
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<Code, Failure> {
     match &args.command {
         ServeCommand::Http(args) => http::run(args),
+        ServeCommand::Mcp(args) => mcp::run(args),
     }
 }

@@ -10,11 +10,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 use wildgym_tasks::scenario_file::{Replayed, solution};
 
+use super::program::{self, PROGRAM};
 use super::progress::Progress;
 use super::run::WRONG;
 use super::{Code, Failure, cassette, environment, network, report, say};
+use crate::agent::program::Spec;
 use crate::agent::{
-    Accompanied, Agent, Answers, Asking, Guess, Random, React, Reference, Refuse, Silent,
+    Accompanied, Agent, Answers, Asking, Guess, Program, Random, React, Reference, Refuse, Silent,
 };
 use crate::judge::Judge;
 use crate::model::{Cassette, Endpoint, Model, Secret, Settings};
@@ -227,7 +229,7 @@ async fn work(job: Job, shown: &Shown) -> Result<Summary, Failure> {
     if !shown.quiet {
         network::announce(&config.web, &gym.network);
     }
-    let agents = agents(&gym, &config, cassette.as_ref())?;
+    let agents = agents(&gym, &store, &config, cassette.as_ref())?;
     let batch = Batch {
         gym,
         store,
@@ -292,6 +294,18 @@ struct Made {
     speech: Option<Model>,
     /// The one that plays the person who gave the task.
     user: Option<Model>,
+    /// The program that acts, where one does.
+    program: Option<Arc<Spec>>,
+}
+
+impl Made {
+    /// Returns what answers the tools that ask a model.
+    fn asking(&self, tools: &Model, trial: &TrialId, attempt: u32) -> Asking {
+        let text_only = self.condition.text_only;
+        Asking::new(Some(tools.clone()), trial.to_string(), attempt, text_only)
+            .hearing(self.condition.hears)
+            .transcribed_by(self.speech.clone())
+    }
 }
 
 /// Returns the agent, and beside it the model that plays the user, where one does.
@@ -322,6 +336,7 @@ fn wrong(gym: &Gym, task: &str, name: &str) -> Arc<dyn Agent> {
 /// Returns what makes the agent of a trial.
 fn agents(
     gym: &Arc<Gym>,
+    store: &Store,
     config: &RunConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Box<runner::MakeAgent>, Failure> {
@@ -332,8 +347,11 @@ fn agents(
         let tools = condition.tool_model.as_ref().map(open).transpose()?.or_else(|| model.clone());
         let speech = condition.speech_model.as_ref().map(open).transpose()?;
         let user = condition.user_model.as_ref().map(open).transpose()?;
+        let program = condition.program.as_ref();
+        let program = program.map(|program| program::spec(program, gym, store)).transpose()?;
         let condition = condition.clone();
-        made.insert(name.clone(), Made { condition, model: model.zip(tools), speech, user });
+        let model = model.zip(tools);
+        made.insert(name.clone(), Made { condition, model, speech, user, program });
     }
     let gym = Arc::clone(gym);
     Ok(Box::new(move |trial: &TrialId, attempt: u32| -> Arc<dyn Agent> {
@@ -344,20 +362,22 @@ fn agents(
 
 /// Returns the agent of an attempt by itself.
 fn alone(gym: &Gym, made: &Made, trial: &TrialId, attempt: u32) -> Arc<dyn Agent> {
-    let Made { condition, model, speech, .. } = made;
-    match (condition.agent.as_str(), model) {
+    match (made.condition.agent.as_str(), &made.model) {
         ("react", Some((model, tools))) => {
-            let name = trial.to_string();
-            let browser = gym.mode(&trial.task, condition.browser);
+            let browser = gym.mode(&trial.task, made.condition.browser);
             // An attempt at a task that the suite does not have is lost before it asks.
             let offer = gym.offer_under(&trial.condition, &trial.task, browser);
             let offered = offer.map(|offer| offer.offered).unwrap_or_default();
-            let model = model.scoped(&name, attempt, "agent");
-            let asking = Asking::new(Some(tools.clone()), name, attempt, condition.text_only)
-                .hearing(condition.hears)
-                .transcribed_by(speech.clone());
-            let react = React::new(model, offered).blind(condition.text_only);
-            Arc::new(react.answered_by(Arc::new(asking)))
+            let model = model.scoped(&trial.to_string(), attempt, "agent");
+            let react = React::new(model, offered).blind(made.condition.text_only);
+            Arc::new(react.answered_by(Arc::new(made.asking(tools, trial, attempt))))
+        }
+        (PROGRAM, model) => {
+            let Some(spec) = &made.program else { return Arc::new(Silent) };
+            let asking = model.as_ref().map(|(_, tools)| made.asking(tools, trial, attempt));
+            let own =
+                model.as_ref().map(|(own, _)| own.scoped(&trial.to_string(), attempt, "agent"));
+            Arc::new(Program::new(Arc::clone(spec), own).answered_by(asking.map(Arc::new)))
         }
         ("refuse", _) => Arc::new(Refuse),
         ("random", _) => Arc::new(Random),

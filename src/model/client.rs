@@ -11,6 +11,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, redirect};
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use url::Url;
 use wildgym_sandbox::work::Working;
@@ -215,6 +216,34 @@ impl Model {
                 ended
             }
         }
+    }
+
+    /// Sends a request whose body somebody else wrote, and returns the exchange.
+    ///
+    /// The model's name, and that nothing is streamed, are written by the gym; of its settings
+    /// hold those that the body does not have. No cassette keeps such exchanges.
+    pub async fn relay(
+        &self,
+        round: u32,
+        body: &Map<String, Value>,
+        working: Option<&mut Working>,
+    ) -> Result<Exchange, ModelError> {
+        if self.is_replayed() {
+            return Err(CassetteError::Unscoped.into());
+        }
+        let own = format!("{}}}", self.shared.prefix);
+        let mut whole: Map<String, Value> = serde_json::from_str(&own).unwrap_or_default();
+        if body.contains_key("max_completion_tokens") {
+            whole.shift_remove("max_tokens");
+        }
+        let kept = |name: &str| !matches!(name, "model" | "stream" | "stream_options" | "n");
+        let theirs = body.iter().filter(|(name, _)| kept(name));
+        whole.extend(theirs.map(|(name, value)| (name.clone(), value.clone())));
+        let body = Bytes::from(Value::Object(whole).to_string());
+        let course = Course::new(&body);
+        let posted = Posted { url: self.shared.endpoint.url.clone(), content_type: None, body };
+        let tools = Offered::default();
+        self.converse(course, posted, &Purpose::Chat { round, tools: &tools }, working).await
     }
 
     /// Has what is said in a sound written down: asks the endpoint's sibling route

@@ -68,6 +68,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if !label.user_models.is_empty() {
         report["label"]["user_models"] = json!(label.user_models);
     }
+    if label.uncontained {
+        report["label"]["uncontained"] = json!(true);
+    }
     if !label.web_notes.is_empty() {
         report["label"]["web_notes"] = json!(label.web_notes);
     }

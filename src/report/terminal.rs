@@ -55,13 +55,17 @@ fn heading(view: &RunView, page: Page) -> String {
         others(" · user played by ", &label.user_models)
     );
     let replayed = if label.cassette.is_some() { " · models replayed" } else { "" };
+    let walls = if label.uncontained { " (uncontained)" } else { "" };
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
     // Room for the rest of what is said about variants.
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
-    let agent =
-        format!("agent {}{model}{others} · judge {}{replayed}", label.agent, view.judge_line());
+    let agent = format!(
+        "agent {}{walls}{model}{others} · judge {}{replayed}",
+        label.agent,
+        view.judge_line()
+    );
     let agent = one_line(&agent, 200);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",
@@ -160,7 +164,12 @@ fn next_steps(view: &RunView, page: Page) -> String {
     }
     let tally = view.tally();
     let other = view.label.other_judge;
-    if tally.lost + tally.pending > 0 || (tally.unjudged > 0 && !other) {
+    if view.label.held {
+        if tally.unjudged > 0 && !other {
+            let command = format!("wildgym rejudge {run}");
+            let _ = writeln!(out, "  {}\n    judges what is not judged", page.bold(&command));
+        }
+    } else if tally.lost + tally.pending > 0 || (tally.unjudged > 0 && !other) {
         let command = format!("wildgym resume {run}");
         let what = if other {
             "tries again what was lost or left, with the run's own judge"

@@ -37,6 +37,10 @@ pub struct RunLabel {
     pub variants: Vec<String>,
     /// Name of the agent.
     pub agent: String,
+    /// Whether the agent is a program that nothing walled in.
+    pub uncontained: bool,
+    /// Whether whoever acted came from outside, so that nothing can be tried again.
+    pub held: bool,
     /// Name of the model, where there is one.
     pub model: Option<String>,
     /// Name of the model by condition, where there is one.

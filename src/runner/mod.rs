@@ -6,6 +6,7 @@
 //! them `session` holds an attempt open for somebody outside. None prints; what happens is
 //! told as [`Event`]s.
 
+mod attend;
 mod batch;
 mod build;
 mod event;
@@ -19,6 +20,7 @@ mod plan;
 mod session;
 mod worlds;
 
+pub use attend::{Attended, Court};
 pub use batch::{Batch, MakeAgent, Summary, run};
 pub use build::{BuildError, Gym, Offer};
 pub use event::{Event, Stop, Stopper};

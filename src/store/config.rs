@@ -212,9 +212,41 @@ pub struct Condition {
     /// How tools are offered; none where as tasks and tools say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offering: Option<Offering>,
+    /// The program that acts, where the agent is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramConfig>,
 }
 
+/// A program as an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProgramConfig {
+    /// The program and its arguments; its files by their whole paths.
+    pub command: Vec<String>,
+    /// BLAKE3 of those files, as 64 hexadecimal digits, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// What else it sees, by its path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mounts: Vec<String>,
+    /// More variables of its environment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// Whether nothing walls it in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub uncontained: bool,
+}
+
+/// The agents that nobody here makes: whoever acts comes from outside.
+pub const OUTSIDE: [&str; 2] = ["http", "mcp"];
+
 impl Condition {
+    /// Returns whether whoever acts comes from outside, so that no attempt can be begun here.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        OUTSIDE.contains(&&*self.agent)
+    }
+
     /// Returns an agent without a model.
     #[must_use]
     pub fn of(agent: &str) -> Self {
@@ -229,6 +261,7 @@ impl Condition {
             hears: false,
             browser: None,
             offering: None,
+            program: None,
         }
     }
 

@@ -59,6 +59,9 @@ pub enum ToolError {
         /// The limit.
         limit: Duration,
     },
+    /// Whoever asked for the call took it back.
+    #[error("this call was cancelled by whoever asked for it")]
+    Cancelled,
     /// The sandbox is gone, so this attempt cannot go on.
     #[error("the sandbox stopped: {0}")]
     SandboxLost(String),
@@ -119,7 +122,8 @@ impl ToolError {
             | Self::Refused(_)
             | Self::Failed(_)
             | Self::Unavailable(_)
-            | Self::TimedOut { .. } => None,
+            | Self::TimedOut { .. }
+            | Self::Cancelled => None,
             Self::SandboxLost(_) => Some(Vital::Sandbox),
             Self::BrowserLost(_) => Some(Vital::Browser),
             Self::ModelLost(_) => Some(Vital::Model),
@@ -142,6 +146,7 @@ impl ToolError {
             Self::Failed(_) => "failed",
             Self::Unavailable(_) => "unavailable",
             Self::TimedOut { .. } => "timed-out",
+            Self::Cancelled => "cancelled",
             Self::SandboxLost(_) => "sandbox-lost",
             Self::BrowserLost(_) => "browser-lost",
             Self::ModelLost(_) => "model-lost",

@@ -10,11 +10,15 @@
 //! descriptors 3 and 4. Its standard error is never written to: it is the pipe whose
 //! other end only the gym holds, so that its closing tells the gym's end, however that
 //! came.
+//!
+//! Other guests of the gym are kept in the same way, with their own standard input and
+//! output.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -52,9 +56,28 @@ pub fn keep(errors: &Path, program: &OsStr, arguments: &[OsString]) -> io::Resul
     ended.unwrap_or(Ok(()))
 }
 
+/// Keeps a guest that has the keeper's standard input and output, until it or the one who
+/// started this process ends. Returns its exit status: 128 and the signal where one ended
+/// it, none where the gym ended first.
+pub fn keep_guest(
+    errors: &Path,
+    program: &OsStr,
+    arguments: &[OsString],
+) -> io::Result<Option<i32>> {
+    set_child_subreaper(Some(getpid()))?;
+    let mut child = Command::new(program).args(arguments).stderr(File::create(errors)?).spawn()?;
+    let ended = Pid::from_raw(child.id().cast_signed()).map_or(Ok(()), wait_for_either);
+    let status = child.try_wait();
+    end_all()?;
+    ended?;
+    // Where an orphan's burial took the status, it is unknown.
+    let status = status.ok().flatten();
+    Ok(status.and_then(|status| status.code().or(status.signal().map(|signal| 128 + signal))))
+}
+
 /// Waits until the child has ended, or nobody holds the other end of standard error.
-fn wait_for_either(child: Pid) -> io::Result<()> {
-    let child = pidfd_open(child, PidfdFlags::empty())?;
+fn wait_for_either(pid: Pid) -> io::Result<()> {
+    let child = pidfd_open(pid, PidfdFlags::empty())?;
     let lifeline = rustix::stdio::stderr();
     loop {
         let mut ends = [

@@ -26,8 +26,8 @@ pub(super) struct HeldArgs {
     /// Suite to serve: the name of a built-in one, or a folder with a `suite.toml`
     pub(super) suite: String,
 
-    /// Tasks to serve, as a glob over task ids [default: all]
-    #[arg(long, value_name = "PATTERN")]
+    /// Tasks to serve, as a glob over task ids
+    #[arg(long, value_name = "PATTERN", visible_alias = "task")]
     tasks: Option<String>,
 
     /// Serve only the tasks of a subset of the suite, such as `smoke`
@@ -36,27 +36,27 @@ pub(super) struct HeldArgs {
 
     /// Seed of the run: together with an episode's own seed every random number follows from it
     #[arg(long, value_name = "NUMBER", default_value = "0")]
-    seed: u64,
+    pub(super) seed: u64,
 
     /// Attempts that may have pages open at once; others wait, and their time does not count
     #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
-    browsers: NonZeroU32,
+    pub(super) browsers: NonZeroU32,
 
     #[command(flatten)]
-    tools: ToolModelArgs,
+    pub(super) tools: ToolModelArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
 
     #[command(flatten)]
-    web: WebArgs,
+    pub(super) web: WebArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
 
     /// Directory that holds runs
     #[arg(long, value_name = "DIR", default_value = "runs")]
-    runs_dir: Utf8PathBuf,
+    pub(super) runs_dir: Utf8PathBuf,
 
     /// Name of the run's directory [default: <time>-<suite>-<server>]
     #[arg(long)]
@@ -83,8 +83,14 @@ pub(super) struct Held {
 }
 
 impl HeldArgs {
-    /// Opens the suite and makes the run, under a condition of this name.
-    pub(super) fn open(&self, label: &str) -> Result<Held, Failure> {
+    /// Returns whether tasks are named.
+    pub(super) fn names_tasks(&self) -> bool {
+        self.tasks.is_some() || self.subset.is_some()
+    }
+
+    /// Opens the suite and makes the run, under a condition of this name, with `k` trials of
+    /// each task.
+    pub(super) fn open(&self, label: &str, k: u32) -> Result<Held, Failure> {
         let opened = open_suite(&self.suite)?;
         let (tasks, subset) = (self.tasks.as_deref(), self.subset.as_deref());
         let selection = Selection { tasks, subset, limit: None };
@@ -103,7 +109,7 @@ impl HeldArgs {
         // Any variant may be asked for; reports cover the tasks as they are.
         let every = Variant::all_of(&Factor::ALL.into_iter().collect());
         let (store, lock, config) = Store::create(&root, |blobs| {
-            let flags = Pinned { k: 1, seed: self.seed, limits: &self.limits };
+            let flags = Pinned { k, seed: self.seed, limits: &self.limits };
             let agent = (label.to_owned(), condition);
             let config = run::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
             let plan = Plan { variants: vec![Variant::default()], ..config.plan };

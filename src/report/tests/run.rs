@@ -35,6 +35,8 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         agent: "react".into(),
         model: Some("qwen3-32b".into()),
         models: [("base".to_owned(), "qwen3-32b".to_owned())].into(),
+        uncontained: false,
+        held: false,
         tool_models: std::collections::BTreeMap::new(),
         user_models: std::collections::BTreeMap::new(),
         judge: "exact".into(),

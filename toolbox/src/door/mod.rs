@@ -15,6 +15,7 @@ mod cap;
 mod intercept;
 mod round;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,6 +24,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::watch;
 use wildgym_sandbox::Sandbox;
 use wildgym_sandbox::browser::Observation;
 use wildgym_sandbox::web::Access;
@@ -131,6 +133,8 @@ pub struct Toolbox {
     ask: Option<Arc<dyn Ask>>,
     user: Option<Arc<Person>>,
     watch: Option<Arc<Watch>>,
+    /// Ids of calls that were taken back.
+    cancelled: watch::Sender<BTreeSet<String>>,
 }
 
 impl fmt::Debug for Toolbox {
@@ -151,7 +155,20 @@ impl Toolbox {
     ) -> Self {
         let (taken, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
         let (ask, user, watch) = (None, None, None);
-        Self { sandbox, catalog, interceptors, bounds, work, taken, rounds, ask, user, watch }
+        let cancelled = watch::Sender::default();
+        Self {
+            sandbox,
+            catalog,
+            interceptors,
+            bounds,
+            work,
+            taken,
+            rounds,
+            ask,
+            user,
+            watch,
+            cancelled,
+        }
     }
 
     /// Has the questions of tools answered by `ask`; without it nobody answers them.
@@ -197,6 +214,22 @@ impl Toolbox {
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
+    }
+
+    /// Takes back the call with that id, whether it runs, waits or is still to be asked for:
+    /// it ends at once as a failure of the kind `cancelled`. What it did until then stays
+    /// done, as after a time-out. Calls that are to be cancelled one by one need ids of
+    /// their own.
+    pub fn cancel(&self, id: &str) {
+        self.cancelled.send_if_modified(|ids| ids.insert(id.to_owned()));
+    }
+
+    /// Completes when the call with that id was taken back.
+    async fn until_cancelled(&self, id: &str) {
+        let mut cancelled = self.cancelled.subscribe();
+        if cancelled.wait_for(|ids| ids.contains(id)).await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 
     /// Makes one call.

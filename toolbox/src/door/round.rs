@@ -169,6 +169,8 @@ impl Toolbox {
             Fate::Fail(error) => Err(error),
             Fate::Lose => Err(late()),
             Fate::Run(run) => tokio::select! {
+                biased;
+                () = self.until_cancelled(&taken.call.id) => Err(ToolError::Cancelled),
                 result = run(Arc::clone(&context)) => result,
                 () = clock.reach(self.bounds.time) => Err(late()),
             },

@@ -1,0 +1,18 @@
+//! What clients of MCP, and programs that act over it, rely on.
+//!
+//! Stories with the official SDKs and the conformance suite run where `tests/mcp.sh` has
+//! fetched them; stories with contained programs run where bubblewrap can build its walls.
+
+#![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod client;
+mod conformance;
+mod fixture;
+mod peers;
+mod prisoner;
+mod program;
+mod server;
+mod suite;
