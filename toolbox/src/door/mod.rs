@@ -33,6 +33,7 @@ use wildgym_tasks::scenario_file::AskUser;
 use crate::ask::Ask;
 use crate::catalog::Catalog;
 use crate::error::Vital;
+use crate::foreign::Foreign;
 
 pub(crate) use arguments::expected;
 pub use intercept::{Decision, Incoming, Interceptor};
@@ -131,6 +132,7 @@ pub struct Toolbox {
     ask: Option<Arc<dyn Ask>>,
     user: Option<Arc<AskUser>>,
     watch: Option<Arc<Watch>>,
+    foreign: Option<Arc<Foreign>>,
 }
 
 impl fmt::Debug for Toolbox {
@@ -150,8 +152,20 @@ impl Toolbox {
         work: Arc<WorkClock>,
     ) -> Self {
         let (taken, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (ask, user, watch) = (None, None, None);
-        Self { sandbox, catalog, interceptors, bounds, work, taken, rounds, ask, user, watch }
+        let (ask, user, watch, foreign) = (None, None, None, None);
+        Self {
+            sandbox,
+            catalog,
+            interceptors,
+            bounds,
+            work,
+            taken,
+            rounds,
+            ask,
+            user,
+            watch,
+            foreign,
+        }
     }
 
     /// Has the questions of tools answered by `ask`; without it nobody answers them.
@@ -170,6 +184,18 @@ impl Toolbox {
     #[must_use]
     pub fn watched_by(self, watch: Arc<Watch>) -> Self {
         Self { watch: Some(watch), ..self }
+    }
+
+    /// Lets calls of foreign tools go to these servers.
+    #[must_use]
+    pub fn with_foreign(self, foreign: Option<Arc<Foreign>>) -> Self {
+        Self { foreign, ..self }
+    }
+
+    /// Returns the foreign servers of the attempt, where it has any.
+    #[must_use]
+    pub fn foreign(&self) -> Option<&Arc<Foreign>> {
+        self.foreign.as_ref()
     }
 
     /// Returns who answers the questions of tools.
