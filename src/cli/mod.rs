@@ -11,11 +11,13 @@ mod environment;
 mod failure;
 mod host;
 mod judging;
+mod keep_server;
 mod keeper;
 mod media;
 mod network;
 mod programs;
 mod progress;
+mod servers;
 mod speech_model;
 mod start;
 mod tool_model;
@@ -77,6 +79,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
     Keeper(keeper::KeeperArgs),
+    KeepServer(keep_server::KeepServerArgs),
     Confine(confine::ConfineArgs),
 }
 
@@ -104,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Keeper(args) => keeper::run(&args),
+        Command::KeepServer(args) => keep_server::run(&args),
         Command::Confine(args) => confine::run(&args),
     };
     let done = match LOST_DATA.get() {

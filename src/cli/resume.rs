@@ -6,9 +6,10 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{BROWSERS, open_gym, open_suite};
+use super::host::{BROWSERS, open_gym_with, open_suite};
 use super::judging::{self, MovedArgs};
 use super::network::MovedWebArgs;
+use super::servers::AllowArgs;
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::{Code, Failure};
@@ -60,6 +61,9 @@ pub(super) struct ResumeArgs {
     web: MovedWebArgs,
 
     #[command(flatten)]
+    servers: AllowArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
@@ -88,10 +92,19 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let servers = args.servers.stored(&config.servers, &opened.suite, &args.run)?;
+    let foreign = !servers.is_empty();
+    let (gym, servers) = open_gym_with(&opened.suite, web, args.browsers, servers)?;
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {
+        if foreign {
+            return Err(Failure::usage(
+                "the foreign servers, or this version of wildgym, offer other tools than the run \
+                 began with",
+            )
+            .hint("start the servers as they were, or begin anew"));
+        }
         return Err(Failure::usage(
             "this version of wildgym offers other tools than the run began with",
         )

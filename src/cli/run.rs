@@ -12,9 +12,10 @@ use wildgym_tasks::world::Operation;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{BROWSERS, Opened, open_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_gym, open_gym_with, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
+use super::servers::ServerArgs;
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::{Code, Failure, environment};
@@ -101,6 +102,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     web: WebArgs,
+
+    #[command(flatten)]
+    servers: ServerArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -312,6 +316,7 @@ pub(super) fn begin(
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
     let web = args.web.plan(&opened.suite)?;
+    let servers = args.servers.plan(&opened.suite, &tasks)?;
     let agent = args.tools.apply(agent(args)?)?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
@@ -330,13 +335,13 @@ pub(super) fn begin(
     }
     let judge = judging::checked(&judged, cassette.as_ref())?;
     let pinned = web.config.clone();
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let (gym, servers) = open_gym_with(&opened.suite, web, args.browsers, servers)?;
     network::refuse_unsuited(&gym, &tasks)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
         let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
         let cassette = cassette::reference(cassette.as_ref());
-        Ok(RunConfig { created, cassette, web: pinned, ..config })
+        Ok(RunConfig { created, cassette, web: pinned, servers, ..config })
     })?;
     let concurrency = args.concurrency.get() as usize;
     let job = start::Job { gym, store, config, judge, lock, concurrency, cassette };
@@ -532,6 +537,7 @@ fn config(
         judge,
         web: WebConfig::default(),
         cassette: None,
+        servers: BTreeMap::new(),
     })
 }
 

@@ -14,6 +14,7 @@ mod judging;
 mod needs;
 mod network;
 mod plan;
+mod servers;
 mod worlds;
 
 pub use batch::{Batch, MakeAgent, Summary, run};
@@ -24,4 +25,5 @@ pub use judging::{Case, Left, Rejudge, rejudge};
 pub use needs::{Lacking, lacking};
 pub use network::Network;
 pub use plan::{Trials, seed_of, variants};
+pub use servers::Servers;
 pub use worlds::{Worlds, WorldsError, blueprint};

@@ -23,6 +23,7 @@ mod judged;
 mod lines;
 mod lock;
 mod series;
+mod servers;
 mod states;
 mod transcript;
 mod verdicts;
@@ -41,6 +42,7 @@ pub use config::{
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
+pub use servers::{Origin, ServerRef};
 pub use series::{SeriesLine, SeriesTask, append_series, read_series};
 pub use transcript::Transcript;
 pub use verdicts::{LastVerdicts, Verdicts};
