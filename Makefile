@@ -27,7 +27,7 @@ check: ## formatting and lints
 
 bars: setup ## the long ones: crash loops, many attempts at once; each prints its figure
 	$(CARGO) build --release
-	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test gate --test metrics -- --nocapture --test-threads 1
+	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test gate --test metrics --test starter -- --nocapture --test-threads 1
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --lib -- web::recording web::warc world::tests::random --nocapture
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --test files -- mutations --nocapture
 

@@ -73,8 +73,10 @@ fn the_reference_passes_with_page_actions_of_its_own() {
     assert_eq!(report["scores"]["overall"]["tasks"], 7, "{}", ran.out);
 }
 
+/// Once each where a developer waits, three times with `WILDGYM_BARS` set.
 #[test]
 fn agents_without_a_mind_pass_nothing() {
+    let k = if std::env::var_os("WILDGYM_BARS").is_some() { "3" } else { "1" };
     let place = Place::new();
     for agent in ["silent", "random", "guess"] {
         let ran = place.wildgym(&[
@@ -85,7 +87,7 @@ fn agents_without_a_mind_pass_nothing() {
             "--variants",
             "all",
             "-k",
-            "3",
+            k,
             "--json",
             "-q",
         ]);

@@ -42,8 +42,11 @@ impl Dialect {
     /// column has none.
     #[must_use]
     pub fn of(text: &str, tabbed: bool) -> Option<Self> {
-        let head = head(text);
+        let head = head(rows_of(text));
         let quote = quote(head);
+        if let Some(delimiter) = declared(text) {
+            return Some(Self { delimiter, quote });
+        }
         DELIMITERS
             .into_iter()
             .filter_map(|delimiter| {
@@ -68,7 +71,7 @@ impl Dialect {
             .quote(self.quote)
             .has_headers(false)
             .flexible(true)
-            .from_reader(text.as_bytes())
+            .from_reader(rows_of(text).as_bytes())
     }
 
     fn widths(self, text: &str) -> Vec<usize> {
@@ -91,9 +94,28 @@ impl Dialect {
         let mut reader = self.reader(text);
         let mut record = ByteRecord::new();
         while reader.read_byte_record(&mut record).unwrap_or(false) {
-            shape.add(record.len());
+            shape.add(&record);
         }
-        shape.notes(self)
+        shape.notes(self, text)
+    }
+}
+
+/// What a first line such as `sep=;` says that separates; spreadsheets write and heed it.
+fn declared(text: &str) -> Option<u8> {
+    let line = text.get(..4).filter(|it| it.eq_ignore_ascii_case("sep=")).and(text.lines().next());
+    match line?.as_bytes()[4..] {
+        [delimiter] if delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() => {
+            Some(delimiter)
+        }
+        _ => None,
+    }
+}
+
+/// A text without the line that only declares what separates.
+fn rows_of(text: &str) -> &str {
+    match declared(text) {
+        Some(_) => text.split_once('\n').map_or("", |(_, rows)| rows),
+        None => text,
     }
 }
 
@@ -120,7 +142,7 @@ pub fn workbook(name: &str, text: &str, dialect: Dialect, part: &Part) -> Result
     let mut cells = Vec::new();
     let mut row = 0;
     while reader.read_byte_record(&mut record).unwrap_or(false) {
-        shape.add(record.len());
+        shape.add(&record);
         let filled = (0..).zip(&record).filter(|(_, field)| !field.is_empty());
         cells.extend(filled.map(|(column, field)| Cell {
             column,
@@ -131,7 +153,7 @@ pub fn workbook(name: &str, text: &str, dialect: Dialect, part: &Part) -> Result
         row = row.saturating_add(1);
     }
     let mut sheet =
-        Sheet { name: name.to_owned(), notes: shape.notes(dialect), ..Sheet::default() };
+        Sheet { name: name.to_owned(), notes: shape.notes(dialect, text), ..Sheet::default() };
     gather.finish(&mut sheet, &mut budget);
     Ok(Workbook {
         kind: "CSV".to_owned(),
@@ -149,10 +171,15 @@ struct Shape {
     columns: Option<usize>,
     odd: Vec<String>,
     others: u64,
+    /// How many lines the last field of the last row goes on for.
+    lines: usize,
 }
 
 impl Shape {
-    fn add(&mut self, width: usize) {
+    fn add(&mut self, row: &ByteRecord) {
+        let width = row.len();
+        let last = row.get(width.saturating_sub(1)).unwrap_or_default();
+        self.lines = last.iter().filter(|byte| **byte == b'\n').count();
         self.rows += 1;
         let columns = *self.columns.get_or_insert(width);
         if width != columns {
@@ -163,7 +190,7 @@ impl Shape {
         }
     }
 
-    fn notes(&self, dialect: Dialect) -> Vec<String> {
+    fn notes(&self, dialect: Dialect, text: &str) -> Vec<String> {
         let quotes = if dialect.quote == b'\'' { ", quoted with `'`" } else { "" };
         let mut notes = vec![format!(
             "{} rows with the first, {} columns, separated by {}{quotes}",
@@ -178,6 +205,17 @@ impl Shape {
                 self.others,
                 self.odd.join(", ")
             ));
+        }
+        // Only a quoted field has lines, and one that ends does so with its quote.
+        if self.lines > 0 && !text.trim_end().ends_with(char::from(dialect.quote)) {
+            notes.push(format!(
+                "a quote that opens in row {} is never closed: its field takes in all {} lines \
+                 after it",
+                self.rows, self.lines
+            ));
+        }
+        if declared(text).is_some() {
+            notes.push("the first line only says what separates; it is no row".to_owned());
         }
         notes
     }
@@ -237,6 +275,7 @@ mod tests {
             ("'a,x','b'\n'c,y','d'\n", false, Some((b',', b'\'')), "single quotes"),
             ("it's,b\n'tis,d\n", false, Some((b',', b'"')), "apostrophes"),
             ("Sales of 2025\n\na;b;c\n1;2;3\n4;5;6\n7;8;9\n", false, Some((b';', b'"')), "a title"),
+            ("sep=|\na,b|c\n1,2|3\n", false, Some((b'|', b'"')), "what the first line declares"),
             ("one\ntwo\n", false, None, "a single column"),
             ("", false, None, "nothing"),
         ];
@@ -254,6 +293,15 @@ mod tests {
             "2 rows have another number of fields: row 3 (3), row 5 (1)",
         ];
         assert_eq!(notes, want);
+        let notes = Dialect::default().notes("sep=,\na,b\n1,\"two\n3,4\n5,6\n");
+        let want = [
+            "2 rows with the first, 2 columns, separated by `,`",
+            "a quote that opens in row 2 is never closed: its field takes in all 3 lines after it",
+            "the first line only says what separates; it is no row",
+        ];
+        assert_eq!(notes, want);
+        let whole = Dialect::default().notes("a,b\n1,\"two\nlines\"\n");
+        assert_eq!(whole.len(), 1, "a field of lines that ends: {whole:?}");
     }
 
     /// Fields as people fill them: words, numbers, and now and then one with a mark in it.

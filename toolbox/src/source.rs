@@ -50,16 +50,31 @@ pub(crate) fn footprint(place: &str) -> Footprint {
 /// Reads a file of the workspace or downloads it; of an archive, the member that is named.
 pub(crate) async fn load(context: &CallContext, place: &str) -> Result<Source, ToolError> {
     let (place, page) = paged(place.trim());
+    if page == 0 {
+        return Err(ToolError::Failed("`#page=0`: pages count from 1".to_owned()));
+    }
     let Some((archive, member)) = archive(place) else {
         return Ok(Source { page, ..whole(context, place).await? });
     };
-    // A folder's name may end in `!`.
-    if !is_remote(place)
-        && let Ok(source) = whole(context, place).await
-    {
-        return Ok(Source { page, ..source });
+    // Names of folders may end in `!`: what is there as a whole goes first, then the
+    // shortest path that is a file.
+    let mut found = None;
+    if !is_remote(place) {
+        if let Ok(source) = whole(context, place).await {
+            return Ok(Source { page, ..source });
+        }
+        for (at, _) in place.match_indices(MEMBER) {
+            let (archive, member) = (&place[..at], &place[at + MEMBER.len()..]);
+            if let Ok(source) = whole(context, archive).await {
+                found = Some((source, member));
+                break;
+            }
+        }
     }
-    let Source { name, bytes, .. } = whole(context, archive).await?;
+    let (Source { name, bytes, .. }, member) = match found {
+        Some(found) => found,
+        None => (whole(context, archive).await?, member),
+    };
     let bytes = context.sandbox.host.workers.member(&name, member, bytes).await?;
     Ok(Source { name: format!("{name}{MEMBER}{member}"), media_type: None, page, bytes })
 }

@@ -62,6 +62,10 @@ pub(crate) fn document(
     bytes: Vec<u8>,
 ) -> Result<Document, Unreadable> {
     let mut document = read(name, media_type, bytes, &mut Reading::of(page, 0))?;
+    if page > 1 && !document.kind.starts_with("PDF") {
+        let note = format!("`#page={page}` is of PDFs only; this is shown from its start");
+        document.notes.push(note);
+    }
     bound(&mut document);
     Ok(document)
 }

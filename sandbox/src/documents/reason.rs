@@ -9,7 +9,7 @@ pub enum Unreadable {
     #[error("the file is empty (0 bytes)")]
     Empty,
     /// It needs a password.
-    #[error("it is a {0} that is protected by a password")]
+    #[error("it is protected by a password ({0})")]
     Encrypted(&'static str),
     /// It is of a kind that is not read.
     #[error("it is {0}")]

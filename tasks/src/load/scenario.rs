@@ -122,6 +122,7 @@ fn meta(file: &ScenarioFile, world: &str, begins: Option<Timestamp>) -> TaskMeta
         milestones: Vec::new(),
         discovery_hosts: Vec::new(),
         blocked_hosts: Vec::new(),
+        pictures: Vec::new(),
     }
 }
 

@@ -3,8 +3,8 @@
 pub mod ask_question_about_audio;
 pub mod ask_question_about_image;
 pub mod ask_question_about_video;
-pub mod audio2text;
 pub mod ask_user;
+pub mod audio2text;
 pub mod browse_url;
 pub mod execute_code;
 pub mod extract_document_content;

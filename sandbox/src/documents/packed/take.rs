@@ -48,11 +48,12 @@ pub(crate) fn take(name: &str, bytes: Vec<u8>, path: &str) -> Result<Vec<u8>, Un
 /// Unpacks the member of that name.
 fn one(packing: Packing, holder: &str, bytes: &[u8], wanted: &str) -> Result<Vec<u8>, Unreadable> {
     let allowance = Allowance::default();
-    let wanted = plain(wanted);
+    // Some programs write members as Windows writes paths.
+    let wanted = plain(wanted).replace('\\', "/");
     let mut names = Vec::new();
     let mut found: Option<Result<Vec<u8>, String>> = None;
     packing.walk(holder, bytes, &mut |member, reader: Option<&mut dyn Read>| {
-        if plain(&member.name) != wanted || member.holds == Holds::Folder {
+        if plain(&member.name).replace('\\', "/") != wanted || member.holds == Holds::Folder {
             names.push(member.name);
             return Next::Go;
         }
@@ -67,8 +68,8 @@ fn one(packing: Packing, holder: &str, bytes: &[u8], wanted: &str) -> Result<Vec
     })?;
     match found {
         Some(Ok(bytes)) => Ok(bytes),
-        Some(Err(why)) => Err(Unreadable::Member(wanted.to_owned(), why)),
-        None => Err(missing(packing, wanted, names)),
+        Some(Err(why)) => Err(Unreadable::Member(wanted, why)),
+        None => Err(missing(packing, &wanted, names)),
     }
 }
 

@@ -36,10 +36,25 @@ pub(super) fn walk(bytes: &[u8], visit: &mut Visit<'_>) -> Result<(), Unreadable
             visit(member, None)
         };
         if next == Next::Stop {
-            break;
+            return Ok(());
         }
     }
+    let hidden = declared(bytes).map_or(0, |count| count.saturating_sub(archive.len()));
+    if hidden > 0 {
+        let why = "their names are those of other members; the last of each name is read";
+        let name = format!("({hidden} more)");
+        visit(Member { name, size: None, date: None, holds: Holds::Unread(why.into()) }, None);
+    }
     Ok(())
+}
+
+/// How many members the end of an archive declares; the reader keeps one of each name.
+fn declared(bytes: &[u8]) -> Option<usize> {
+    const END: &[u8] = b"PK\x05\x06";
+    let tail = bytes.get(bytes.len().saturating_sub(END.len() + 18 + usize::from(u16::MAX))..)?;
+    let at = tail.windows(END.len()).rposition(|window| window == END)?;
+    let count: [u8; 2] = tail.get(at + 10..at + 12)?.try_into().ok()?;
+    Some(usize::from(u16::from_le_bytes(count)))
 }
 
 fn described<R: Read>(file: &zip::read::ZipFile<'_, R>) -> Member {

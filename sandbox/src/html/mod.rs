@@ -5,6 +5,8 @@
 //! the tags comes before any parser, and a look at the tree before any converter. What
 //! a page that nests too deep says is given without its tags. Nothing is fetched or run.
 
+mod table;
+
 use std::rc::Rc;
 
 use htmd::{HtmlToMarkdown, Node};
@@ -106,7 +108,10 @@ pub(crate) fn to_markdown(html: &str) -> Option<String> {
     if is_bottomless(html) {
         return None;
     }
-    let converter = HtmlToMarkdown::builder().skip_tags(SILENT.to_vec()).build();
+    let converter = HtmlToMarkdown::builder()
+        .skip_tags(SILENT.to_vec())
+        .add_handler(vec!["table"], table::write)
+        .build();
     let tree = tree(&converter, html)?;
     Some(converter.tree_to_markdown(&tree))
 }
