@@ -151,7 +151,7 @@ pub(super) fn open_gym_with(
     if servers.is_empty() {
         return Ok((Arc::new(gym), BTreeMap::new()));
     }
-    let listed = servers.open(suite, &host)?;
+    let listed = servers.open(&suite.folder, &host)?;
     let kept = servers.kept(&listed, &host);
     Ok((Arc::new(gym.with_servers(listed, &own).map_err(unusable)?), kept))
 }

@@ -94,7 +94,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let servers = args.servers.stored(&config.servers, &opened.suite, &args.run)?;
     let foreign = !servers.is_empty();
-    let (gym, servers) = open_gym_with(&opened.suite, web, args.browsers, servers)?;
+    let (gym, _) = open_gym_with(&opened.suite, web, args.browsers, servers)?;
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {

@@ -25,8 +25,18 @@ const DIGITS: usize = 12;
 
 /// The foreign servers of a run.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Foreign servers (MCP)")]
 pub(super) struct ServerArgs {
+    #[command(flatten)]
+    named: NamedArgs,
+
+    #[command(flatten)]
+    allowed: AllowArgs,
+}
+
+/// Foreign servers that the command line names.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Foreign servers (MCP)")]
+pub(super) struct NamedArgs {
     /// Offer in every task the tools of a program that speaks MCP on its standard input and
     /// output, as `NAME__tool`. It sees nothing of this machine but the system's programs and
     /// what its command names. After NAME: `,read` or `,write` lets it use the workspace, for
@@ -47,9 +57,6 @@ pub(super) struct ServerArgs {
     /// Let a server of these flags read a file or folder of this machine; may be repeated
     #[arg(long, value_name = "NAME=PATH")]
     mcp_read: Vec<String>,
-
-    #[command(flatten)]
-    allowed: AllowArgs,
 }
 
 /// Whether commands that somebody else wrote may be started.
@@ -68,7 +75,7 @@ impl ServerArgs {
     /// Returns the servers of the command line and those that the tasks name, where they may be
     /// started.
     pub(super) fn plan(&self, suite: &Suite, tasks: &[String]) -> Result<Planned, Failure> {
-        let mut planned = self.named()?;
+        let mut planned = self.named.named()?;
         let mut of_suite = Planned::default();
         let tasks = tasks.iter().filter_map(|id| suite.tasks.get(id));
         for name in tasks.flat_map(|task| &task.meta.environment.servers) {
@@ -85,9 +92,11 @@ impl ServerArgs {
         }
         Ok(planned)
     }
+}
 
+impl NamedArgs {
     /// Returns the servers of the command line.
-    fn named(&self) -> Result<Planned, Failure> {
+    pub(super) fn named(&self) -> Result<Planned, Failure> {
         let mut found = Planned::default();
         for entry in &self.mcp_server {
             let (name, options, text) = parts("--mcp-server", entry)?;
@@ -146,7 +155,8 @@ impl AllowArgs {
             "read what they do; if you want them to run here, add `--allow-commands {short}`"
         );
         let Some(given) = &self.allow_commands else {
-            let listed: Vec<String> = planned.0.iter().map(|(name, one)| listed(name, one)).collect();
+            let listed: Vec<String> =
+                planned.0.iter().map(|(name, one)| listed(name, one)).collect();
             return Err(Failure::usage(format!(
                 "{whose} has foreign servers, which run on this machine or learn what agents \
                  do:\n{}",
@@ -175,7 +185,9 @@ impl AllowArgs {
         self.check(&planned, suite, &format!("run `{run}`"))?;
         for (name, one) in &planned.0 {
             if let Some((_, problem)) = one.server.misfits(name).into_iter().next() {
-                return Err(Failure::usage(format!("`{run}/run.toml`: server `{name}`: {problem}")));
+                return Err(Failure::usage(format!(
+                    "`{run}/run.toml`: server `{name}`: {problem}"
+                )));
             }
         }
         Ok(planned)
@@ -189,8 +201,9 @@ impl Planned {
             return Err(Failure::usage(format!("`{flag} {entry}`: {}", name_problem(name))));
         }
         if let Some((_, problem)) = server.misfits(name).into_iter().next() {
-            return Err(Failure::usage(format!("`{flag} {entry}`: {problem}"))
-                .hint("a server is `NAME=COMMAND` or `NAME=URL`; `NAME,read=…` opens the workspace"));
+            return Err(Failure::usage(format!("`{flag} {entry}`: {problem}")).hint(
+                "a server is `NAME=COMMAND` or `NAME=URL`; `NAME,read=…` opens the workspace",
+            ));
         }
         let server = reference(Origin::CommandLine, server);
         match self.0.insert(name.to_owned(), server) {
@@ -200,11 +213,7 @@ impl Planned {
     }
 
     /// Returns the server that `NAME=…` names, and what stands behind it.
-    fn of<'a>(
-        &mut self,
-        flag: &str,
-        entry: &'a str,
-    ) -> Result<(&mut ServerRef, &'a str), Failure> {
+    fn of<'a>(&mut self, flag: &str, entry: &'a str) -> Result<(&mut ServerRef, &'a str), Failure> {
         let (name, _, rest) = parts(flag, entry)?;
         match self.0.get_mut(name) {
             Some(server) => Ok((server, rest)),
@@ -218,14 +227,10 @@ impl Planned {
         self.0.is_empty()
     }
 
-    /// Starts each once, on behalf of `suite`, and lists its tools.
-    pub(super) fn open(
-        &self,
-        suite: &Suite,
-        host: &Arc<Host>,
-    ) -> Result<Servers, Failure> {
+    /// Starts each once and lists its tools; `folder` is that of the suite.
+    pub(super) fn open(&self, folder: &Utf8Path, host: &Arc<Host>) -> Result<Servers, Failure> {
         let specs: Vec<Spec> =
-            self.0.iter().map(|(name, one)| spec(name, one, suite)).collect::<Result<_, _>>()?;
+            self.0.iter().map(|(name, one)| spec(name, one, folder)).collect::<Result<_, _>>()?;
         let everywhere = self.0.iter().filter(|(_, one)| one.origin == Origin::CommandLine);
         let everywhere: BTreeSet<String> = everywhere.map(|(name, _)| name.clone()).collect();
         let runtime = tokio::runtime::Runtime::new()
@@ -277,26 +282,30 @@ fn listed(name: &str, one: &ServerRef) -> String {
 }
 
 /// Returns a server with all that its start needs.
-fn spec(name: &str, one: &ServerRef, suite: &Suite) -> Result<Spec, Failure> {
+fn spec(name: &str, one: &ServerRef, suite: &Utf8Path) -> Result<Spec, Failure> {
     let mut secrets = Vec::new();
     for variable in &one.pass {
         let Some(value) = environment::get(variable) else {
-            return Err(Failure::usage(format!("`{variable}` is not set, and server `{name}` wants it"))
-                .hint("set it, or leave out `--mcp-env`"));
+            return Err(Failure::usage(format!(
+                "`{variable}` is not set, and server `{name}` wants it"
+            ))
+            .hint("set it, or leave out `--mcp-env`"));
         };
         secrets.push((variable.clone(), value));
     }
     let (mut folder, mut reads) = (None, one.reads.clone());
     match one.origin {
         Origin::Suite => {
-            let own = suite.folder.join("servers").join(name);
+            let own = suite.join("servers").join(name);
             folder = own.is_dir().then_some(own);
         }
         // What the user typed, the program may see.
         Origin::CommandLine => {
             let named = one.server.command.iter().skip(1);
-            let paths = named.map(|part| part.split_once('=').map_or(part.as_str(), |(_, path)| path));
-            reads.extend(paths.map(Utf8Path::new).filter(|path| path.is_absolute()).flat_map(reach));
+            let paths =
+                named.map(|part| part.split_once('=').map_or(part.as_str(), |(_, path)| path));
+            reads
+                .extend(paths.map(Utf8Path::new).filter(|path| path.is_absolute()).flat_map(reach));
         }
     }
     Ok(Spec { name: name.to_owned(), server: one.server.clone(), folder, reads, secrets })
@@ -374,14 +383,17 @@ mod tests {
 
     fn named(flags: &[(&str, &str)]) -> Result<Planned, Failure> {
         let of = |flag: &str| -> Vec<String> {
-            flags.iter().filter(|(one, _)| *one == flag).map(|(_, entry)| (*entry).to_owned()).collect()
+            flags
+                .iter()
+                .filter(|(one, _)| *one == flag)
+                .map(|(_, entry)| (*entry).to_owned())
+                .collect()
         };
-        let args = ServerArgs {
+        let args = NamedArgs {
             mcp_server: of("server"),
             mcp_url: of("url"),
             mcp_env: of("env"),
             mcp_read: of("read"),
-            allowed: AllowArgs { allow_commands: None },
         };
         args.named()
     }

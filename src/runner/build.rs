@@ -164,7 +164,7 @@ impl Gym {
     pub fn with_servers(self, servers: Servers, catalog: &Catalog) -> Result<Self, BuildError> {
         let offers = offers(&self.suite, catalog, &self.worlds, &servers)?;
         let all = Arc::unwrap_or_clone(self.catalog);
-        let all = servers.tools().try_fold(all, |all, more| all.with(more))?;
+        let all = all.with(&servers.catalog()?)?;
         let Offer { catalog, schemas, .. } = Offer::of(all);
         Ok(Self { catalog, schemas, offers, servers, ..self })
     }

@@ -42,7 +42,7 @@ impl Servers {
     ) -> Result<Self, ServerError> {
         let one = |spec: Spec| async move {
             let workspace = Workspace::create(&host.scratch, Quota::default());
-            foreign::list(&spec, host, &workspace).await.map(|listed| (spec, listed))
+            foreign::list_tools(&spec, host, &workspace).await.map(|listed| (spec, listed))
         };
         let mut servers = Self { everywhere, ..Self::default() };
         for listed in join_all(specs.into_iter().map(one)).await {
@@ -52,7 +52,9 @@ impl Servers {
             let (tools, bad) = foreign::offered(&pinned);
             let said = |why: &dyn std::fmt::Display| format!("server `{name}` lists {why}");
             servers.left_out.extend(none.iter().map(|why| said(why)));
-            servers.left_out.extend(bad.iter().map(|error: &BadTool| format!("server `{name}`: {error}")));
+            servers
+                .left_out
+                .extend(bad.iter().map(|error: &BadTool| format!("server `{name}`: {error}")));
             if tools.iter().next().is_none() {
                 let reason = "none of its tools can be offered".to_owned();
                 return Err(ServerError { server: name, reason });
@@ -73,8 +75,21 @@ impl Servers {
         self.listed.iter().map(|(name, one)| (name.as_str(), one.tools.iter().count()))
     }
 
+    /// Returns the tools of all together.
+    pub fn catalog(&self) -> Result<Catalog, BadTool> {
+        self.tools().try_fold(Catalog::default(), |all, more| all.with(more))
+    }
+
+    /// Gives servers of its own to an attempt that is at no task: those that every attempt gets.
+    #[must_use]
+    pub fn everywhere(&self, host: &Arc<Host>, workspace: &Arc<Workspace>, seed: Seed) -> Foreign {
+        let found = self.everywhere.iter().filter_map(|name| self.listed.get(name));
+        let pinned = found.map(|one| Arc::clone(&one.pinned)).collect();
+        Foreign::new(pinned, host, workspace, seed)
+    }
+
     /// Returns the tools of all.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &Catalog> {
+    fn tools(&self) -> impl Iterator<Item = &Catalog> {
         self.listed.values().map(|one| &one.tools)
     }
 
@@ -86,7 +101,7 @@ impl Servers {
     /// Returns the tools of these servers; those of servers that the gym does not have are
     /// missing.
     pub(super) fn offered(&self, names: &BTreeSet<String>) -> Result<Catalog, BadTool> {
-        let found = names.iter().filter_map(|name| self.listed.get(name));
+        let mut found = names.iter().filter_map(|name| self.listed.get(name));
         found.try_fold(Catalog::default(), |all, one| all.with(&one.tools))
     }
 

@@ -42,8 +42,8 @@ pub use config::{
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};
 pub use lock::Lock;
-pub use servers::{Origin, ServerRef};
 pub use series::{SeriesLine, SeriesTask, append_series, read_series};
+pub use servers::{Origin, ServerRef};
 pub use transcript::Transcript;
 pub use verdicts::{LastVerdicts, Verdicts};
 pub use web::{RecordingRef, WebConfig, WebName};

@@ -155,7 +155,12 @@ mod tests {
             (Footprint::uses_world(), Footprint::uses_world(), true, "one world"),
             (Footprint::uses_world(), Footprint::writes_workspace(), false, "a world has no files"),
             (Footprint::uses_server("a"), Footprint::uses_server("a"), true, "one server"),
-            (Footprint::uses_server("a"), Footprint::reads_server("a"), true, "a look and a change"),
+            (
+                Footprint::uses_server("a"),
+                Footprint::reads_server("a"),
+                true,
+                "a look and a change",
+            ),
             (Footprint::reads_server("a"), Footprint::reads_server("a"), false, "two looks"),
             (Footprint::uses_server("a"), Footprint::uses_server("b"), false, "two servers"),
             (Footprint::writes_file(Utf8Path::new("a.csv")), read("a.csv"), true, "an export"),

@@ -180,7 +180,15 @@ impl Servers {
             let folders = std::env::split_paths(&self.path);
             let found = folders.map(|folder| folder.join("bwrap")).find(|file| is_program(file))?;
             let tried = std::process::Command::new(&found)
-                .args(["--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--", "/bin/true"])
+                .args([
+                    "--unshare-all",
+                    "--die-with-parent",
+                    "--ro-bind",
+                    "/",
+                    "/",
+                    "--",
+                    "/bin/true",
+                ])
                 .stdin(std::process::Stdio::null())
                 .stdout(std::process::Stdio::null())
                 .stderr(std::process::Stdio::null())

@@ -210,7 +210,10 @@ mod tests {
             let found = server.misfits(name);
             let said: Vec<&str> = found.iter().map(|(_, problem)| problem.as_str()).collect();
             assert_eq!(found.is_empty(), want.is_empty(), "{why}: {said:?}");
-            assert!(want.is_empty() || said.iter().any(|one| one.contains(want)), "{why}: {said:?}");
+            assert!(
+                want.is_empty() || said.iter().any(|one| one.contains(want)),
+                "{why}: {said:?}"
+            );
         }
     }
 

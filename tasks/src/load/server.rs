@@ -28,7 +28,8 @@ pub(super) fn check(meta: &SuiteMeta, source: &Source, tree: &Tree, notes: &mut 
     }
     for name in tree.names_in(folder) {
         if name != "README.md" && !meta.servers.contains_key(name) {
-            let problem = format!("no server of `suite.toml` has this name; add `[servers.{name}]`");
+            let problem =
+                format!("no server of `suite.toml` has this name; add `[servers.{name}]`");
             notes.of_file(&folder.join(name), problem);
         }
     }

@@ -228,12 +228,7 @@ fn one(part: Value) -> Option<ServerJsonRpcMessage> {
 }
 
 /// Fails the request that an unusable line answers; one that answers none is kept as stray.
-fn failed(
-    head: &[u8],
-    tail: &[u8],
-    problem: &str,
-    stray: &Stray,
-) -> Option<ServerJsonRpcMessage> {
+fn failed(head: &[u8], tail: &[u8], problem: &str, stray: &Stray) -> Option<ServerJsonRpcMessage> {
     let looks = head.first() == Some(&b'{');
     match id_of(head, tail).filter(|_| looks) {
         Some(id) => Some(failure(id, problem)),
@@ -304,7 +299,11 @@ mod tests {
     fn every_line_is_a_message_a_failure_or_stray() {
         let table: [(&[u8], &[&str], &str); 15] = [
             (br#"{"jsonrpc":"2.0","id":3,"result":{"content":[]}}"#, &["reply 3"], "a reply"),
-            (b"\xEF\xBB\xBF {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\r", &["reply 3"], "a mark"),
+            (
+                b"\xEF\xBB\xBF {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\r",
+                &["reply 3"],
+                "a mark",
+            ),
             (br#"{"jsonrpc":"2.0","id":3,"result":7}"#, &["reply 3"], "a result of any form"),
             (br#"{"jsonrpc":"2.0","id":3}"#, &["neither a result nor"], "nothing in it"),
             (br#"{"id":3,"result":{}}"#, &["neither a result nor"], "of no version"),
@@ -361,7 +360,8 @@ mod tests {
         let (output, input) = tokio::io::split(ours);
         let mut lines = Lines::open(input, output, Stray::default());
         let (mut server, mut client) = tokio::io::split(theirs);
-        let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{}\"}}\n", "x".repeat(99_999));
+        let long =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"{}\"}}\n", "x".repeat(99_999));
         let writing = tokio::spawn(async move {
             client.write_all(b"noise\n").await.unwrap();
             client.write_all(long.as_bytes()).await.unwrap();

@@ -69,7 +69,8 @@ fn remote(tool: &Value) -> Result<Remote, String> {
 /// Returns a schema as endpoints want it: that of an object with a list of its fields.
 fn parameters(mut schema: Map<String, Value>) -> Value {
     // One that nobody knows says nothing about the rest.
-    let known = |dialect: &Value| dialect.as_str().is_some_and(|one| one.contains("json-schema.org/"));
+    let known =
+        |dialect: &Value| dialect.as_str().is_some_and(|one| one.contains("json-schema.org/"));
     if schema.get("$schema").is_some_and(|dialect| !known(dialect)) {
         schema.remove("$schema");
     }

@@ -28,7 +28,7 @@ use futures::future::join_all;
 use wildgym_sandbox::{Host, Seed, Workspace};
 
 pub use list::Remote;
-pub use session::list;
+pub use session::list_tools;
 pub use tool::offered;
 
 use server::Server;

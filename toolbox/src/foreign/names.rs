@@ -14,7 +14,8 @@ const DIGITS: usize = 8;
 
 /// Returns the names of a server's tools, in the order of `tools`.
 pub(super) fn names(server: &str, tools: &[&str]) -> Vec<String> {
-    let plain: Vec<String> = tools.iter().map(|tool| format!("{server}__{}", cleaned(tool))).collect();
+    let plain: Vec<String> =
+        tools.iter().map(|tool| format!("{server}__{}", cleaned(tool))).collect();
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for name in &plain {
         *count.entry(name).or_default() += 1;

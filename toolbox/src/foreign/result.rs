@@ -34,7 +34,9 @@ pub(super) fn read(
     let parts = match result.get("content") {
         Some(Value::Array(parts)) => parts.as_slice(),
         Some(Value::Null) | None if structured.is_some() => &[],
-        Some(Value::Null) | None if result.as_object().is_some_and(serde_json::Map::is_empty) => &[],
+        Some(Value::Null) | None if result.as_object().is_some_and(serde_json::Map::is_empty) => {
+            &[]
+        }
         Some(_) | None => {
             return Err(ToolError::Failed(format!(
                 "server `{server}` answered with what is no result of a call: {}",
@@ -43,8 +45,7 @@ pub(super) fn read(
         }
     };
     let mut place = Place { ingress, workspace, files: 0 };
-    let mut texts: Vec<String> =
-        parts.iter().take(PARTS).map(|part| place.part(part)).collect();
+    let mut texts: Vec<String> = parts.iter().take(PARTS).map(|part| place.part(part)).collect();
     if parts.len() > PARTS {
         texts.push(format!("[… {} more parts are left out …]", parts.len() - PARTS));
     }
@@ -84,7 +85,9 @@ impl Place<'_> {
                 let about = text("description").map(|one| format!(": {one}")).unwrap_or_default();
                 format!("[resource `{name}` at {uri}{about}]")
             }
-            Some(_) | None => format!("[of a kind that is not known: {}]", cut(&part.to_string(), 2000)),
+            Some(_) | None => {
+                format!("[of a kind that is not known: {}]", cut(&part.to_string(), 2000))
+            }
         }
     }
 

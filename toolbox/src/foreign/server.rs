@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 use wildgym_sandbox::{Host, Workspace};
 
-use super::session::{Session, causes};
+use super::session::{Session, said};
 use super::{Pinned, list, result};
 use crate::error::ToolError;
 use crate::tool::{CallContext, Output};
@@ -130,23 +130,28 @@ impl Server {
         context.note(note);
         let result = match answered {
             Ok(result) => result,
-            Err(ServiceError::McpError(error)) => {
-                let said: String = error.message.chars().take(4000).collect();
-                return Err(failed(format!("{said} (code {})", error.code.0)));
+            Err(error) if self.is_over(&session, &error).await => {
+                return Err(failed(self.died(&session).await));
             }
-            Err(error) if session.is_alive().await => return Err(failed(causes(&error))),
-            Err(_) => return Err(failed(self.died(&session).await)),
+            Err(error) => return Err(failed(said(&error))),
         };
-        let said = result::read(name, &result, &context.ingress.0, &context.sandbox.workspace);
-        let Some(how) = before else { return said.map(Into::into) };
+        let read = result::read(name, &result, &context.ingress.0, &context.sandbox.workspace);
+        let Some(how) = before else { return read.map(Into::into) };
         let told = format!(
             "[server `{name}` had ended and was started anew; what it remembered is gone ({how})]\n"
         );
-        match said {
+        match read {
             Ok(text) => Ok((told + &text).into()),
             Err(ToolError::Failed(text)) => Err(ToolError::Failed(told + &text)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns whether a failed call is the end of its connection.
+    async fn is_over(&self, session: &Session, error: &ServiceError) -> bool {
+        let answered = matches!(error, ServiceError::McpError(_));
+        let closed = matches!(error, ServiceError::TransportClosed);
+        !answered && (closed || !session.is_alive().await)
     }
 
     /// Says how a server ended while it worked on a call, and what that means.
@@ -154,6 +159,8 @@ impl Server {
         let how = session.last_words().await;
         let left = self.state.lock().await.starts < STARTS;
         let next = if left { "the next call starts it anew" } else { "it is not started any more" };
-        format!("it ended before it answered: {how}. Whether the call had effects is unknown; {next}")
+        format!(
+            "it ended before it answered: {how}. Whether the call had effects is unknown; {next}"
+        )
     }
 }

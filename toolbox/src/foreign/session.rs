@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once, PoisonError};
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
@@ -16,7 +17,6 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::RoleClient;
 use serde_json::Value;
 use wildgym_sandbox::servers::{Order, Process};
 use wildgym_sandbox::{Host, Workspace};
@@ -133,10 +133,8 @@ impl Session {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
             let request = ListToolsRequest::with_param(params);
             let answered = self.peer.send_request(ClientRequest::ListToolsRequest(request)).await;
-            let result = answered.map_err(|error| match error {
-                ServiceError::McpError(error) => format!("it lists no tools: {}", error.message),
-                error => format!("it lists no tools: {error}"),
-            })?;
+            let result =
+                answered.map_err(|error| format!("it lists no tools: {}", said(&error)))?;
             let (page, none, next) = list::page(&plain(&result))?;
             left_out.extend(none);
             for tool in page {
@@ -160,7 +158,7 @@ impl Session {
     /// Makes a call. Dropping the future tells the server that nobody waits any more, and
     /// makes it suspect.
     pub(super) async fn call(
-        self: &Arc<Self>,
+        &self,
         tool: &str,
         arguments: JsonObject,
     ) -> Result<Value, ServiceError> {
@@ -247,7 +245,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// Lists the tools of a server once, and what it lists that is none.
-pub async fn list(
+pub async fn list_tools(
     spec: &Spec,
     host: &Host,
     workspace: &Workspace,
@@ -355,24 +353,37 @@ fn discover() -> ClientLifecycleMode {
 
 /// Says why a connection did not begin, without the long form of what was received.
 fn refusal(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused to begin: {}", error.message)
-        }
-        ClientInitializeError::ConnectionClosed(_) => "it ended before it answered".to_owned(),
-        ClientInitializeError::ExpectedInitResponse(_)
-        | ClientInitializeError::ExpectedInitResult(_) => {
-            "its answer to `initialize` is none".to_owned()
-        }
-        ClientInitializeError::TransportError { error, .. } => {
-            format!("it cannot be reached: {}", causes(error))
-        }
-        other => format!("it refused to begin: {}", short(&other.to_string())),
+    if let ClientInitializeError::JsonRpcError(error) = error {
+        return format!("it refused to begin: {}", short(&error.message));
     }
+    if let ClientInitializeError::ConnectionClosed(_) = error {
+        return "it ended before it answered".to_owned();
+    }
+    if let ClientInitializeError::ExpectedInitResponse(_)
+    | ClientInitializeError::ExpectedInitResult(_) = error
+    {
+        return "its answer to `initialize` is none".to_owned();
+    }
+    if let ClientInitializeError::TransportError { error, .. } = error {
+        return format!("it cannot be reached: {}", causes(error.error.as_ref()));
+    }
+    format!("it refused to begin: {}", short(&error.to_string()))
+}
+
+/// Says why a request failed.
+pub(super) fn said(error: &ServiceError) -> String {
+    if let ServiceError::McpError(error) = error {
+        let text: String = error.message.chars().take(4000).collect();
+        return format!("{text} (code {})", error.code.0);
+    }
+    if let ServiceError::TransportSend(error) = error {
+        return causes(error.error.as_ref());
+    }
+    short(&error.to_string())
 }
 
 /// Writes an error with its causes.
-pub(super) fn causes(error: &dyn std::error::Error) -> String {
+fn causes(error: &dyn std::error::Error) -> String {
     let mut text = short(&error.to_string());
     let mut next = error.source();
     while let Some(cause) = next {

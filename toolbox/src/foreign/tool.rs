@@ -59,8 +59,11 @@ pub fn offered(pinned: &Pinned) -> (Catalog, Vec<BadTool>) {
 /// Returns what a call touches: its server, whose calls come in the order asked unless it says
 /// of a tool that it changes nothing, and the workspace as far as the server may.
 fn footprint(spec: &Spec, reads_only: bool) -> Footprint {
-    let server =
-        if reads_only { Footprint::reads_server } else { Footprint::uses_server }(&spec.name);
+    let server = if reads_only {
+        Footprint::reads_server(&spec.name)
+    } else {
+        Footprint::uses_server(&spec.name)
+    };
     match (spec.server.workspace, reads_only) {
         (Reach::None, _) => server,
         (Reach::Write, false) => server.and(Footprint::writes_workspace()),
@@ -119,7 +122,9 @@ impl ForeignTool {
             Some(server) => server.call(context, &self.remote, arguments).await,
             None => {
                 let server = &self.server;
-                Err(ToolError::Unavailable(format!("server `{server}` is not part of this attempt")))
+                Err(ToolError::Unavailable(format!(
+                    "server `{server}` is not part of this attempt"
+                )))
             }
         }
     }
