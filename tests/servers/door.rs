@@ -9,7 +9,7 @@ use wildgym_tasks::environment::{Reach, Server};
 use wildgym_toolbox::foreign::{Spec, offered};
 
 use crate::stage::{
-    HOSTILE, LONG, Listening, SHORT, Stage, command, hostile, nothing, reached, sleepers, until,
+    LONG, Listening, SHORT, Stage, command, hostile, nothing, reached, sleepers, until,
 };
 
 /// The tools of a server are called by names that say whose they are, with the schemas that it
@@ -115,23 +115,12 @@ async fn what_is_no_reply_fails_its_call_at_once() {
 /// share the one new start (kimi-code PR#1991).
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dying_server_is_started_anew_once_and_said() {
-    let stage = Stage::new();
-    let starts = stage.path().join("starts");
-    let spec = Spec { reads: Vec::new(), ..hostile(&["--count", "{workspace}/../starts"]) };
-    let spec = Spec { server: Server { workspace: Reach::Write, ..spec.server }, ..spec };
     // Without walls, so that all its starts are counted in one file.
-    let bare = Stage::with_path("/nonexistent".into());
-    let spec = Spec {
-        server: Server {
-            command: vec![HOSTILE.into(), "--count".into(), starts.clone().into_string()],
-            workspace: Reach::None,
-            ..spec.server
-        },
-        ..spec
-    };
-    let attempt = bare.with(spec, LONG).await;
+    let stage = Stage::with_path("/nonexistent".into());
+    let starts = stage.path().join("starts");
+    let attempt = stage.with(hostile(&["--count", starts.as_str()]), LONG).await;
     let count = || fs::read_to_string(&starts).unwrap_or_default().lines().count();
-    assert_eq!(count(), 1, "listed once");
+    assert_eq!(count(), 2, "listed, then started");
     let died = attempt.call("h__die", nothing()).await;
     assert_eq!(died.error, Some("failed"));
     for said in ["it ended with status 3", "the disk is on fire", "the next call starts it anew"] {
@@ -366,7 +355,6 @@ async fn a_server_with_a_url_is_held_to_the_same() {
     let stage = Stage::new();
     let listening = Listening::start(&[]);
     let attempt = stage.with(reached("h", &listening.url), SHORT).await;
-    attempt.foreign.start().await.unwrap();
     let table = [
         ("h__echo", json!({"text": "hello"}), None, "hello"),
         ("h__big", json!({"bytes": 3 << 20}), None, "xxx"),
@@ -388,7 +376,6 @@ async fn a_server_with_a_url_is_held_to_the_same() {
     }
     attempt.foreign.end().await;
     let attempt = stage.with(reached("h", &listening.url), SHORT).await;
-    attempt.foreign.start().await.unwrap();
     let died = attempt.call("h__die", nothing()).await;
     assert!(matches!(died.error, Some("failed" | "timed-out")), "{}", died.text);
     let gone = attempt.call("h__echo", nothing()).await;

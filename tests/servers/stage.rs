@@ -86,10 +86,12 @@ impl Stage {
         Attempt { toolbox, foreign, workspace }
     }
 
-    /// Lists a server and makes the toolbox of an attempt with it.
+    /// Lists a server, makes the toolbox of an attempt with it, and starts it there.
     pub(crate) async fn with(&self, spec: Spec, time: Duration) -> Attempt {
         let (pinned, _) = self.list(spec).await.unwrap();
-        self.attempt(&[pinned], time)
+        let attempt = self.attempt(&[pinned], time);
+        attempt.foreign.start().await.unwrap();
+        attempt
     }
 }
 

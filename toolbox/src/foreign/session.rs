@@ -8,12 +8,12 @@ use rmcp::RoleClient;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
-    Implementation, JsonObject, ListToolsRequest, PaginatedRequestParams, PingRequest,
+    ErrorData, Implementation, JsonObject, ListToolsRequest, PaginatedRequestParams, PingRequest,
     ProtocolVersion, ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer,
-    PeerRequestOptions, RequestHandle, RunningService, ServiceError,
+    PeerRequestOptions, RequestContext, RequestHandle, RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -54,6 +54,14 @@ impl ClientHandler for Handler {
         let own = Implementation::new("wildgym", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), own)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    #[expect(deprecated, reason = "servers still ask for it, and get the refusal")]
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<rmcp::model::ListRootsRequestMethod>())
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
