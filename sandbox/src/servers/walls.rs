@@ -21,6 +21,9 @@ const FOLDER: &str = "/server";
 /// Where a server is at home behind the walls.
 const HOME: &str = "/tmp";
 
+/// Bytes of each of its file systems in memory.
+const IN_MEMORY: &str = "536870912";
+
 /// What of the system's settings every program may read.
 const SETTINGS: [&str; 6] = [
     "/etc/ld.so.cache",
@@ -214,7 +217,10 @@ fn arguments(order: &Order, program: &Utf8Path) -> Vec<OsString> {
     for path in SETTINGS.iter().chain(network) {
         walls.add(&["--ro-bind-try", path, path]);
     }
-    walls.add(&["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run"]);
+    walls.add(&["--proc", "/proc", "--dev", "/dev"]);
+    for folder in [HOME, "/run"] {
+        walls.add(&["--size", IN_MEMORY, "--tmpfs", folder]);
+    }
     for path in reach(program).iter().chain(&order.reads) {
         if !is_system(path) {
             walls.add(&["--ro-bind-try", path.as_str(), path.as_str()]);

@@ -81,7 +81,7 @@ pub(super) struct Session {
     stray: Stray,
     /// Whether it said that its list of tools changed.
     changed: Arc<AtomicBool>,
-    /// Whether a call waited for its limit, so that it may be stuck.
+    /// Whether a call waited for its limit or could not be sent, so that it may be stuck or gone.
     is_suspect: AtomicBool,
 }
 
@@ -180,7 +180,12 @@ impl Session {
             None => return Err(ServiceError::TransportClosed),
         };
         waiting.handle = None;
-        answered.map_err(|_| ServiceError::TransportClosed)?.map(|result| plain(&result))
+        let answered = answered.map_err(|_| ServiceError::TransportClosed)?;
+        if matches!(answered, Err(ServiceError::TransportSend(_))) {
+            // Over HTTP each message goes by itself: what is behind the next one is unknown.
+            self.is_suspect.store(true, Ordering::Relaxed);
+        }
+        answered.map(|result| plain(&result))
     }
 
     /// Returns whether it can still be used. One that is suspect is asked.
