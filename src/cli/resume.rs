@@ -94,7 +94,14 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let servers = args.servers.stored(&config.servers, &opened.suite, &args.run)?;
     let foreign = !servers.is_empty();
-    let (gym, _) = open_gym_with(&opened.suite, web, args.browsers, servers)?;
+    let (gym, servers) = open_gym_with(&opened.suite, web, args.browsers, servers)?;
+    if let Some((name, was)) =
+        config.servers.iter().find(|(name, one)| servers.get(*name) != Some(one))
+    {
+        let now = servers.get(name).map(|one| one.note(name)).unwrap_or_default();
+        return Err(Failure::usage(format!("when the run began, {}; now, {now}", was.note(name)))
+            .hint("have it as it was, or begin anew with `wildgym run`"));
+    }
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {

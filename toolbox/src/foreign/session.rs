@@ -42,6 +42,9 @@ const PAGES: usize = 200;
 /// Most tools of a server.
 const TOOLS: usize = 1000;
 
+/// Most bytes of all their schemas and descriptions together.
+const LISTED: usize = 4 << 20;
+
 /// What a server is told of its client, and what it told without being asked. A client that
 /// offers nothing: who asks it for a model, for folders or for a person is refused.
 #[derive(Debug, Default)]
@@ -136,7 +139,7 @@ impl Session {
     /// Lists all tools, page by page.
     async fn tools(&self, spec: &Spec) -> Result<(Vec<Remote>, Vec<String>), String> {
         let (mut tools, mut left_out) = (Vec::<Remote>::new(), Vec::new());
-        let mut cursor = None;
+        let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
             let request = ListToolsRequest::with_param(params);
@@ -149,11 +152,15 @@ impl Session {
                 if tools.iter().any(|known| known.name == tool.name) {
                     left_out.push(format!("`{}` for the second time", tool.name));
                 } else if spec.server.offers(&tool.name) {
+                    bytes += tool.description.len() + tool.schema.to_string().len();
                     tools.push(tool);
                 }
             }
-            if tools.len() > TOOLS {
+            if tools.len() > TOOLS || left_out.len() > TOOLS {
                 return Err(format!("it lists more than {TOOLS} tools"));
+            }
+            if bytes > LISTED {
+                return Err(format!("its list of tools has more than {} MiB", LISTED >> 20));
             }
             match next {
                 Some(next) => cursor = Some(next),
