@@ -36,6 +36,9 @@ const PULSE: Duration = Duration::from_secs(10);
 /// How long the end of a connection may take.
 const ENDING: Duration = Duration::from_secs(2);
 
+/// How often a list may change before it is one.
+const SETTLING: usize = 5;
+
 /// Most pages of a list of tools.
 const PAGES: usize = 200;
 
@@ -114,7 +117,7 @@ impl Session {
                         stray,
                         is_suspect: AtomicBool::new(false),
                     };
-                    let listed = tokio::time::timeout_at(until, session.tools(spec)).await;
+                    let listed = tokio::time::timeout_at(until, session.settled(spec)).await;
                     let failed = match listed {
                         Ok(Ok((tools, left_out))) => return Ok((session, tools, left_out)),
                         Ok(Err(error)) => error,
@@ -134,6 +137,19 @@ impl Session {
             }
         }
         Err(first.unwrap_or_default())
+    }
+
+    /// Lists all tools, anew where the list changes meanwhile: some servers add tools once they
+    /// know what their client can do.
+    async fn settled(&self, spec: &Spec) -> Result<(Vec<Remote>, Vec<String>), String> {
+        for _ in 0..SETTLING {
+            self.take_changed();
+            let listed = self.tools(spec).await?;
+            if !self.take_changed() {
+                return Ok(listed);
+            }
+        }
+        Err(format!("its list of tools changed {SETTLING} times while it was read"))
     }
 
     /// Lists all tools, page by page.
