@@ -1,13 +1,13 @@
 //! A foreign server that does on request what no server should: for the tests of the client.
 //!
 //! ```text
-//! wildgym-hostile-server [--http] [--late-ms N] [--mute] [--exit N] [--noise] [--pages]
+//! wildgym-hostile-server [--http] [--modern] [--late-ms N] [--mute] [--exit N] [--noise] [--pages]
 //!                        [--endless] [--names A,B] [--count FILE [--drift] [--once]]
 //! ```
 //!
 //! It speaks on its standard input and output; with `--http` it listens on loopback and prints
-//! its URL. Every tool is a misdeed of that name, see `TOOLS`; `echo` and a few others behave.
-//! `--count` appends a line with its process number to a file at every start, `--drift` lists
+//! its URL; with `--modern` it knows no beginning (protocol 2026-07-28). Every tool is a misdeed
+//! of that name, see `TOOLS`; `echo` and a few others behave. `--count` appends a line with its process number to a file at every start, `--drift` lists
 //! another tool from the second start on, `--once` ends at once from the second start on.
 
 use std::fs::{self, OpenOptions};
@@ -56,6 +56,7 @@ struct Settings {
     http: bool,
     late: u64,
     mute: bool,
+    modern: bool,
     exit: Option<i32>,
     noise: bool,
     pages: bool,
@@ -76,6 +77,7 @@ fn settings() -> Result<Settings, String> {
             "--http" => read.http = true,
             "--late-ms" => read.late = number(value()?)?,
             "--mute" => read.mute = true,
+            "--modern" => read.modern = true,
             "--exit" => read.exit = Some(value()?.parse().unwrap_or(1)),
             "--noise" => read.noise = true,
             "--pages" => read.pages = true,
@@ -232,7 +234,14 @@ impl Server {
             return None;
         }
         let fate = match message["method"].as_str().unwrap_or_default() {
-            "initialize" => {
+            "server/discover" if self.settings.modern => Fate::Result(json!({
+                "resultType": "complete",
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+                "ttlMs": 0,
+                "cacheScope": "private",
+            })),
+            "initialize" if !self.settings.modern => {
                 std::thread::sleep(Duration::from_millis(self.settings.late));
                 Fate::Result(json!({
                     "protocolVersion": message["params"]["protocolVersion"],

@@ -202,6 +202,15 @@ async fn servers_share_neither_names_nor_lists_nor_memory() {
     second.foreign.end().await;
 }
 
+/// A server that knows only the newest protocol, which has no beginning, is spoken to in that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_of_the_newest_protocol_is_one_too() {
+    let stage = Stage::new();
+    let attempt = stage.with(hostile(&["--modern"]), LONG).await;
+    assert_eq!(attempt.says("h__echo", json!({"text": "hi"})).await, "hi");
+    attempt.foreign.end().await;
+}
+
 /// A list of many pages is read whole, and one without end is given up.
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_are_read_page_by_page_to_an_end() {
