@@ -22,6 +22,9 @@ pub(super) const SYSTEM: [&str; 10] = [
     "/gnu/store",
 ];
 
+/// Folders of the kernel, of which every program has its own.
+const KERNEL: [&str; 3] = ["/dev", "/proc", "/sys"];
+
 /// Returns whether a path lies in a folder of the system.
 pub(super) fn is_system(path: &Utf8Path) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
@@ -37,7 +40,8 @@ pub fn reach(path: &Utf8Path) -> Vec<Utf8PathBuf> {
     for place in [path, target.as_path()] {
         add(place, &mut found);
     }
-    found.retain(|one| !is_system(one) && one.as_str() != "/");
+    let kernel = |path: &Utf8Path| KERNEL.iter().any(|folder| path.starts_with(folder));
+    found.retain(|one| !is_system(one) && !kernel(one) && one.as_str() != "/");
     found.sort();
     found.dedup();
     found
@@ -109,6 +113,7 @@ mod tests {
         }
         assert!(reach(Utf8Path::new("/usr/bin/env")).is_empty(), "the system's");
         assert!(reach(Utf8Path::new("/")).is_empty(), "never everything");
+        assert!(reach(Utf8Path::new("/dev/null")).is_empty(), "it has its own");
         assert!(reach(&root.join("gone")).is_empty(), "not there");
     }
 }

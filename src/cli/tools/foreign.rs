@@ -104,7 +104,7 @@ fn list(catalog: &Catalog, as_json: bool) {
     for entry in catalog.iter() {
         let about = entry.tool.description().lines().next().unwrap_or_default();
         let about: String = about.chars().filter(|c| !c.is_control()).take(200).collect();
-        data(&format!("{}{}\n    {about}", entry.tool.name(), entry.signature()));
+        data(&format!("{} {}\n    {about}", entry.tool.name(), entry.signature()));
     }
 }
 

@@ -50,8 +50,7 @@ pub(super) fn read(
         texts.push(format!("[… {} more parts are left out …]", parts.len() - PARTS));
     }
     if let Some(value) = structured {
-        let said = |text: &String| serde_json::from_str::<Value>(text).is_ok_and(|it| it == *value);
-        if !texts.iter().any(said) {
+        if !texts.iter().any(|text| says(text, value)) {
             texts.push(value.to_string());
         }
     }
@@ -61,6 +60,16 @@ pub(super) fn read(
         return Err(ToolError::Failed(said.to_owned()));
     }
     Ok(if text.is_empty() { "(the tool returned nothing)".to_owned() } else { text })
+}
+
+/// Returns whether a text says the same as structured content: as JSON, or as the one text
+/// that it wraps.
+fn says(text: &str, value: &Value) -> bool {
+    let wraps = |fields: &serde_json::Map<String, Value>| {
+        fields.len() == 1 && fields.values().all(|only| only.as_str() == Some(text))
+    };
+    value.as_object().is_some_and(wraps)
+        || serde_json::from_str::<Value>(text).is_ok_and(|read| read == *value)
 }
 
 /// Where files of a result go.
@@ -185,6 +194,11 @@ mod tests {
                 json!({"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}}),
                 r#"{"a": 1}"#,
                 "said by a text already",
+            ),
+            (
+                json!({"content": [{"type": "text", "text": "a\n"}], "structuredContent": {"content": "a\n"}}),
+                "a\n",
+                "a text that is only wrapped",
             ),
             (json!({"content": [link]}), "[resource `A` at file:///a]", "a link"),
             (

@@ -16,7 +16,9 @@ use rmcp::service::{
     PeerRequestOptions, RequestContext, RequestHandle, RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
 use serde_json::Value;
 use wildgym_sandbox::servers::{Order, Process};
 use wildgym_sandbox::{Host, Workspace};
@@ -419,9 +421,13 @@ pub(super) fn said(error: &ServiceError) -> String {
 }
 
 /// Writes an error with its causes.
-fn causes(error: &dyn std::error::Error) -> String {
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = short(&error.to_string());
-    let mut next = error.source();
+    // The SDK's own error names no source, though it holds one.
+    let mut next = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(inner)) => inner.source(),
+        Some(_) | None => error.source(),
+    };
     while let Some(cause) = next {
         let cause_text = short(&cause.to_string());
         if !text.contains(&cause_text) {
