@@ -308,7 +308,7 @@ async fn a_server_has_what_it_was_granted() {
     let workspace = plain.says("h__write", json!({"path": "/workspace/x", "text": "y"})).await;
     assert!(workspace.starts_with("refused"), "{workspace}");
     plain.says("h__spawn", json!({"seconds": 98_761})).await;
-    assert_eq!(sleepers(98_761), 1);
+    until("it starts a process", || sleepers(98_761) == 1).await;
     plain.foreign.end().await;
     assert_eq!(sleepers(98_761), 0, "all its processes are gone with it");
 
@@ -347,13 +347,14 @@ async fn without_walls_a_server_still_ends_with_its_attempt() {
     let stage = Stage::with_path(bare.path().into());
     assert!(!stage.host.servers.has_walls());
     let attempt = stage.with(hostile(&[]), LONG).await;
-    let spawned = attempt.says("h__spawn", json!({"seconds": 98_762})).await;
-    assert_eq!(sleepers(98_762), 1, "{spawned}");
+    attempt.says("h__spawn", json!({"seconds": 98_762})).await;
+    until("it starts a process", || sleepers(98_762) == 1).await;
     attempt.foreign.end().await;
     assert_eq!(sleepers(98_762), 0, "even one in a session of its own");
     // An attempt that is dropped, as one that panics is, ends its servers too.
     let attempt = stage.with(hostile(&[]), LONG).await;
     attempt.says("h__spawn", json!({"seconds": 98_763})).await;
+    until("it starts a process", || sleepers(98_763) == 1).await;
     drop(attempt);
     until("a server outlives its attempt", || sleepers(98_763) == 0).await;
 }

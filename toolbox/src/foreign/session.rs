@@ -425,7 +425,7 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = short(&error.to_string());
     // The SDK's own error names no source, though it holds one.
     let mut next = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-        Some(StreamableHttpError::Client(inner)) => inner.source(),
+        Some(StreamableHttpError::Client(inner)) => std::error::Error::source(inner),
         Some(_) | None => error.source(),
     };
     while let Some(cause) = next {
