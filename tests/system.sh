@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the system lacks: a C linker for Rust, Python's pip, which fetches the code
 # runtime, a Chromium with fonts for Chinese, strace, with which the tests watch what the
-# browser does, and the programs behind the tools for media: ffmpeg for sound and video,
+# browser does, bubblewrap, behind whose walls foreign servers run, and the programs behind the tools for media: ffmpeg for sound and video,
 # poppler for pages without text, tesseract for the text in pictures, libheif for pictures
 # of phones. Does nothing where all are there.
 set -euo pipefail
@@ -23,6 +23,7 @@ want=()
 has cc || want+=(build-essential)
 python3 -m pip --version >/dev/null 2>&1 || want+=(python3 python3-pip)
 has strace || want+=(strace)
+has bwrap || want+=(bubblewrap)
 has_browser || want+=(chromium)
 { has ffmpeg && has ffprobe; } || want+=(ffmpeg)
 has pdftoppm || want+=(poppler-utils)
