@@ -36,6 +36,7 @@ pub(super) struct ServerArgs {
 /// Foreign servers that the command line names.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Foreign servers (MCP)")]
+#[expect(clippy::struct_field_names, reason = "the fields are the flags, which have the prefix")]
 pub(super) struct NamedArgs {
     /// Offer in every task the tools of a program that speaks MCP on its standard input and
     /// output, as `NAME__tool`. It sees nothing of this machine but the system's programs and

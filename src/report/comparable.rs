@@ -106,7 +106,7 @@ pub fn pins(config: &RunConfig, judge: &str) -> BTreeMap<String, String> {
             ),
         ),
         ("bounds", format!("{} s, {} bytes", bounds.seconds, bounds.bytes)),
-        ("tools", [&[tools.schemas.clone()], &foreign(config)[..]].concat().join("; ")),
+        ("tools", [std::slice::from_ref(&tools.schemas), &foreign(config)].concat().join("; ")),
         ("web", format!("{}{recording}", web.kind.name())),
     ];
     texts.into_iter().map(|(what, text)| (what.to_owned(), text)).collect()

@@ -45,7 +45,7 @@ async fn tools_are_called_by_names_that_say_whose_they_are() {
     attempt.foreign.end().await;
 }
 
-/// inspect_ai PR#4291: a lost response deadlocked a tool call for hours. PR#3870, #3936: a
+/// `inspect_ai` PR#4291: a lost response deadlocked a tool call for hours. PR#3870, #3936: a
 /// time-out killed the sample instead of being a tool error.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_reply_is_the_error_of_its_call_and_of_nothing_else() {
@@ -74,7 +74,7 @@ async fn a_stuck_server_is_found_out_and_started_anew() {
     attempt.foreign.end().await;
 }
 
-/// inspect_ai PR#3287: a line of more than 64 KiB, such as a screenshot, ended the session.
+/// `inspect_ai` PR#3287: a line of more than 64 KiB, such as a screenshot, ended the session.
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_have_any_length_up_to_one_that_is_said() {
     let stage = Stage::new();
@@ -173,16 +173,17 @@ async fn an_attempt_waits_for_all_its_servers_or_says_who_did_not_come() {
     assert!(missing.contains("there is no such program"), "{missing}");
 }
 
-/// zai-org#551: an unknown name ran another server's tool. inspect_ai PR#1807: the list of one
+/// zai-org#551: an unknown name ran another server's tool. `inspect_ai` PR#1807: the list of one
 /// server was taken for that of another.
 #[tokio::test(flavor = "multi_thread")]
 async fn servers_share_neither_names_nor_lists_nor_memory() {
     let stage = Stage::new();
-    let named =
+    let of =
         |name: &str, tools: &str| Spec { name: name.to_owned(), ..hostile(&["--names", tools]) };
-    let (one, _) = stage.list(named("one", "count,only-one")).await.unwrap();
-    let (two, _) = stage.list(named("two", "count,only-two,a.b/c")).await.unwrap();
-    let pinned = [one, two];
+    let mut pinned = Vec::new();
+    for (name, tools) in [("one", "count,only-one"), ("two", "count,only-two,a.b/c")] {
+        pinned.push(stage.list(of(name, tools)).await.unwrap().0);
+    }
     let (first, second) = (stage.attempt(&pinned, LONG), stage.attempt(&pinned, LONG));
     let names = first.toolbox.catalog().names();
     assert_eq!(names.len(), 5, "{names:?}");

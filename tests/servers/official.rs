@@ -2,7 +2,7 @@
 //!
 //! `WILDGYM_MCP_NODE` names a folder with `node_modules` (npm: `@modelcontextprotocol/server-…`),
 //! `WILDGYM_MCP_PYTHON` a Python environment (pip: `mcp-server-…`). Without them the stories
-//! say so and pass.
+//! pass untold.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
@@ -25,10 +25,8 @@ fn of_python(name: &str) -> Option<Utf8PathBuf> {
 }
 
 fn found(path: Utf8PathBuf) -> Option<Utf8PathBuf> {
-    if !path.is_file() {
-        println!("skipped: there is no `{path}`");
-    }
-    path.is_file().then_some(path)
+    assert!(path.is_file(), "there is no `{path}`");
+    Some(path)
 }
 
 fn in_workspace(spec: Spec) -> Spec {
@@ -93,7 +91,7 @@ async fn memory() {
     let (pinned, _) = stage.list(spec).await.unwrap();
     let entity =
         json!({"entities": [{"name": "Ada", "entityType": "person", "observations": ["x"]}]});
-    let first = stage.attempt(&[pinned.clone()], LONG);
+    let first = stage.attempt(std::slice::from_ref(&pinned), LONG);
     says(&first, "memory__create_entities", entity).await;
     assert!(says(&first, "memory__read_graph", json!({})).await.contains("Ada"));
     first.foreign.end().await;

@@ -55,13 +55,11 @@ impl Process {
     /// does not end is killed. Returns how it ended, for people.
     pub async fn end(&self) -> String {
         let mut keeper = self.keeper.lock().await;
-        let status = match tokio::time::timeout(ENDING, keeper.wait()).await {
-            Ok(status) => status.ok(),
-            Err(_) => {
-                let _ = keeper.kill().await;
-                None
-            }
-        };
+        let ended = tokio::time::timeout(ENDING, keeper.wait()).await;
+        if ended.is_err() {
+            let _ = keeper.kill().await;
+        }
+        let status = ended.ok().and_then(Result::ok);
         let how = status.map_or_else(|| "it did not end".to_owned(), how);
         match self.last_words() {
             Some(words) => format!("{how}; it said last: {words}"),

@@ -230,13 +230,11 @@ fn one(part: Value) -> Option<ServerJsonRpcMessage> {
 /// Fails the request that an unusable line answers; one that answers none is kept as stray.
 fn failed(head: &[u8], tail: &[u8], problem: &str, stray: &Stray) -> Option<ServerJsonRpcMessage> {
     let looks = head.first() == Some(&b'{');
-    match id_of(head, tail).filter(|_| looks) {
-        Some(id) => Some(failure(id, problem)),
-        None => {
-            keep(stray, &String::from_utf8_lossy(&head[..head.len().min(ENDS)]));
-            None
-        }
+    let id = id_of(head, tail).filter(|_| looks);
+    if id.is_none() {
+        keep(stray, &String::from_utf8_lossy(&head[..head.len().min(ENDS)]));
     }
+    id.map(|id| failure(id, problem))
 }
 
 fn failure(id: i64, problem: &str) -> ServerJsonRpcMessage {

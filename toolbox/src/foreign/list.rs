@@ -26,8 +26,11 @@ pub struct Remote {
     pub reads_only: bool,
 }
 
-/// Reads one page: the tools, what is none and why, and where the next page is.
-pub(super) fn page(result: &Value) -> Result<(Vec<Remote>, Vec<String>, Option<String>), String> {
+/// A page of a list: the tools, what is none and why, and where the next page is.
+type Page = (Vec<Remote>, Vec<String>, Option<String>);
+
+/// Reads one page.
+pub(super) fn page(result: &Value) -> Result<Page, String> {
     let Some(listed) = result.get("tools").and_then(Value::as_array) else {
         return Err("its list of tools is none".to_owned());
     };

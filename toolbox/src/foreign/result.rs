@@ -49,10 +49,10 @@ pub(super) fn read(
     if parts.len() > PARTS {
         texts.push(format!("[… {} more parts are left out …]", parts.len() - PARTS));
     }
-    if let Some(value) = structured {
-        if !texts.iter().any(|text| says(text, value)) {
-            texts.push(value.to_string());
-        }
+    if let Some(value) = structured
+        && !texts.iter().any(|text| says(text, value))
+    {
+        texts.push(value.to_string());
     }
     let text = texts.join("\n");
     if result.get("isError").and_then(Value::as_bool) == Some(true) {

@@ -118,14 +118,10 @@ impl ForeignTool {
         arguments: Map<String, Value>,
     ) -> Result<Output, ToolError> {
         let servers = context.toolbox.foreign();
-        match servers.and_then(|servers| servers.server(&self.server)) {
-            Some(server) => server.call(context, &self.remote, arguments).await,
-            None => {
-                let server = &self.server;
-                Err(ToolError::Unavailable(format!(
-                    "server `{server}` is not part of this attempt"
-                )))
-            }
-        }
+        let Some(server) = servers.and_then(|servers| servers.server(&self.server)) else {
+            let why = format!("server `{}` is not part of this attempt", self.server);
+            return Err(ToolError::Unavailable(why));
+        };
+        server.call(context, &self.remote, arguments).await
     }
 }
