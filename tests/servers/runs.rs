@@ -212,6 +212,15 @@ async fn a_suite_brings_its_server_along() {
         &format!("command = [{HOSTILE:?}, \"--count\", \"{{workspace}}/started.txt\"]"),
     );
     check(granted);
+    let task = suite.join("tasks/t-000/task.toml");
+    let text = fs::read_to_string(&task).unwrap();
+    for (tool, known) in [("mine__anything", true), ("yours__anything", false)] {
+        let step = format!("\n[[milestone]]\nid = \"asked\"\ncall = {{ tool = \"{tool}\" }}\n");
+        fs::write(&task, text.clone() + &step).unwrap();
+        let said = place.wildgym(&["tasks", "check", suite.to_str().unwrap()]);
+        assert_eq!(!said.out.contains("there is no tool"), known, "{tool}: {}", said.out);
+    }
+    fs::write(&task, text).unwrap();
     let path =
         if place.wildgym(&["doctor"]).out.contains("bwrap") { "/server/data.txt" } else { "" };
     let model = model("mine__read", json!({"path": path})).await;
