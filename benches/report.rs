@@ -164,6 +164,7 @@ fn config(ids: &[String], tasks: String) -> RunConfig {
         judge: JudgeConfig::exact(),
         web: WebConfig::default(),
         cassette: None,
+        servers: BTreeMap::new(),
     }
 }
 

@@ -317,5 +317,6 @@ fn config(browser: BrowserMode) -> RunConfig {
         judge: JudgeConfig::exact(),
         web: WebConfig::default(),
         cassette: None,
+        servers: std::collections::BTreeMap::new(),
     }
 }

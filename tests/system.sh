@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the system lacks: a C linker for Rust, Python's pip, which fetches the code
 # runtime, a Chromium with fonts for Chinese, strace, with which the tests watch what the
-# browser does, bubblewrap, which contains agents, and the programs behind the tools for media: ffmpeg for sound and video,
+# browser does, bubblewrap, which contains agents and foreign servers, and the programs behind the
+# tools for media: ffmpeg for sound and video,
 # poppler for pages without text, tesseract for the text in pictures, libheif for pictures
 # of phones. Does nothing where all are there.
 set -euo pipefail

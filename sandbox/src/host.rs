@@ -6,6 +6,7 @@ use crate::browser::Browsers;
 use crate::code::Runtime;
 use crate::programs::Programs;
 use crate::scratch::Scratch;
+use crate::servers::Servers;
 use crate::worker::Workers;
 
 /// The shared parts behind every sandbox of this process.
@@ -20,12 +21,14 @@ pub struct Host {
     pub workers: Workers,
     /// Foreign programs that read foreign bytes.
     pub programs: Programs,
+    /// What starts foreign servers of tools.
+    pub servers: Servers,
     /// The code runtime, where it was set up.
     pub code: Option<Arc<Runtime>>,
 }
 
 impl Host {
-    /// Puts the shared parts together, without foreign programs.
+    /// Puts the shared parts together, without foreign programs and servers.
     #[must_use]
     pub fn new(
         browsers: Browsers,
@@ -33,12 +36,19 @@ impl Host {
         workers: Workers,
         code: Option<Arc<Runtime>>,
     ) -> Self {
-        Self { browsers, scratch, workers, programs: Programs::none(), code }
+        let (programs, servers) = (Programs::none(), Servers::none());
+        Self { browsers, scratch, workers, programs, servers, code }
     }
 
     /// Returns the same with these foreign programs, whose directories lie in its scratch.
     #[must_use]
     pub fn with_programs(self, programs: Programs) -> Self {
         Self { programs, ..self }
+    }
+
+    /// Returns the same with these foreign servers.
+    #[must_use]
+    pub fn with_servers(self, servers: Servers) -> Self {
+        Self { servers, ..self }
     }
 }

@@ -25,6 +25,7 @@ pub mod programs;
 pub mod sandbox;
 pub mod scratch;
 pub mod seed;
+pub mod servers;
 mod starter;
 pub mod web;
 mod words;

@@ -37,7 +37,8 @@ const PROGRAMS: [Program; 2] = [
     Program {
         names: &["bwrap"],
         package: "bubblewrap",
-        needed_for: "programs as agents, and the peer side of the code benchmark",
+        needed_for: "programs as agents, walls around foreign servers (without it they can do what \
+                     you can), and a benchmark",
     },
 ];
 

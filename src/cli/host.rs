@@ -1,5 +1,6 @@
 //! Opening what commands work on: suites, the host, gyms.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -8,13 +9,15 @@ use wildgym_sandbox::Host;
 use wildgym_sandbox::browser::{BrowserSettings, Browsers};
 use wildgym_sandbox::code::{Runtime, RuntimeError};
 use wildgym_sandbox::scratch::Scratch;
+use wildgym_sandbox::servers::Servers;
 use wildgym_sandbox::worker::Workers;
 use wildgym_tasks::{Suite, builtin};
 use wildgym_toolbox::Catalog;
 
-use super::network::Planned;
-use super::{Failure, chromium, environment, programs};
-use crate::runner::Gym;
+use super::servers::Planned;
+use super::{Failure, chromium, environment, network, programs};
+use crate::runner::{BuildError, Gym};
+use crate::store::ServerRef;
 
 /// A suite and how it was named.
 pub(super) struct Opened {
@@ -102,8 +105,10 @@ fn host_of(
     settings.display = display;
     let browsers = Browsers::new(settings);
     let programs = programs::open(program.clone(), scratch.path(), cores);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let servers = Servers::new(program.clone(), path, 2 * cores);
     let host = Host::new(browsers, scratch, Workers::new(program, cores), code);
-    Ok(Arc::new(host.with_programs(programs)))
+    Ok(Arc::new(host.with_programs(programs).with_servers(servers)))
 }
 
 /// The same for a command that makes one attempt at most.
@@ -115,18 +120,20 @@ pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
 /// that many attempts at once.
 pub(super) fn open_gym(
     suite: &Arc<Suite>,
-    web: Planned,
+    web: network::Planned,
     browsers: NonZeroU32,
 ) -> Result<Arc<Gym>, Failure> {
-    open_own_gym(suite, web, browsers).map(Arc::new)
+    open_own_gym(suite, web, browsers, Planned::default()).map(|(gym, _)| Arc::new(gym))
 }
 
-/// The same for who has conditions that vary how tools are offered.
+/// The same with foreign servers, for who may vary yet how tools are offered; returns what a
+/// run keeps of the servers.
 pub(super) fn open_own_gym(
     suite: &Arc<Suite>,
-    web: Planned,
+    web: network::Planned,
     browsers: NonZeroU32,
-) -> Result<Gym, Failure> {
+    servers: Planned,
+) -> Result<(Gym, BTreeMap<String, ServerRef>), Failure> {
     let host = open_host_for(browsers)?;
     if host.code.is_none() {
         return Err(Failure::usage("the code runtime is not set up on this machine")
@@ -134,12 +141,20 @@ pub(super) fn open_own_gym(
     }
     let catalog = catalog()?;
     let network = web.open(suite)?;
-    let gym = Gym::over(network, host, Arc::clone(suite), catalog, Vec::new());
-    gym.map_err(|error| {
+    let unusable = |error: BuildError| {
         let name = &suite.meta.name;
         Failure::usage(format!("suite `{name}` cannot be used: {error}"))
             .hint("check its worlds with `wildgym world check SUITE/WORLD`")
-    })
+    };
+    let own = Arc::clone(&catalog);
+    let gym = Gym::over(network, Arc::clone(&host), Arc::clone(suite), catalog, Vec::new());
+    let gym = gym.map_err(unusable)?;
+    if servers.is_empty() {
+        return Ok((gym, BTreeMap::new()));
+    }
+    let listed = servers.open(&suite.folder, &host)?;
+    let kept = servers.kept(&listed, &host);
+    Ok((gym.with_servers(listed, &own).map_err(unusable)?, kept))
 }
 
 /// Returns all tools.

@@ -12,6 +12,7 @@ mod environment;
 mod failure;
 mod host;
 mod judging;
+mod keep_server;
 mod keeper;
 mod media;
 mod network;
@@ -19,6 +20,7 @@ mod offering;
 mod program;
 mod programs;
 mod progress;
+mod servers;
 mod speech_model;
 mod start;
 mod tool_model;
@@ -83,6 +85,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Worker(worker::WorkerArgs),
     Keeper(keeper::KeeperArgs),
+    KeepServer(keep_server::KeepServerArgs),
     Confine(confine::ConfineArgs),
 }
 
@@ -111,6 +114,7 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(&args),
         Command::Worker(args) => worker::run(&args),
         Command::Keeper(args) => keeper::run(&args),
+        Command::KeepServer(args) => keep_server::run(&args),
         Command::Confine(args) => confine::run(&args),
     };
     let done = match LOST_DATA.get() {

@@ -315,6 +315,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         web_notes: config.web.notes(),
         web_misses: None,
         cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
+        servers: config.servers.iter().map(|(name, one)| one.note(name)).collect(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::host::{BROWSERS, open_own_gym, open_suite};
 use super::judging::{self, MovedArgs};
 use super::network::MovedWebArgs;
 use super::offering;
+use super::servers::AllowArgs;
 use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::user_model::UserMovedArgs;
@@ -66,6 +67,9 @@ pub(super) struct ResumeArgs {
     web: MovedWebArgs,
 
     #[command(flatten)]
+    servers: AllowArgs,
+
+    #[command(flatten)]
     shown: Shown,
 }
 
@@ -103,10 +107,26 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         program::check_same(condition)?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
-    let mut gym = open_own_gym(&opened.suite, web, args.browsers)?;
+    let servers = args.servers.stored(&config.servers, &opened.suite, &args.run)?;
+    let foreign = !servers.is_empty();
+    let (mut gym, servers) = open_own_gym(&opened.suite, web, args.browsers, servers)?;
+    if let Some((name, was)) =
+        config.servers.iter().find(|(name, one)| servers.get(*name) != Some(one))
+    {
+        let now = servers.get(name).map(|one| one.note(name)).unwrap_or_default();
+        return Err(Failure::usage(format!("when the run began, {}; now, {now}", was.note(name)))
+            .hint("have it as it was, or begin anew with `wildgym run`"));
+    }
     if gym.catalog.names() != config.tools.names
         || store.blobs().put_json(gym.schemas.as_ref())? != config.tools.schemas
     {
+        if foreign {
+            return Err(Failure::usage(
+                "the foreign servers, or this version of wildgym, offer other tools than the run \
+                 began with",
+            )
+            .hint("start the servers as they were, or begin anew"));
+        }
         return Err(Failure::usage(
             "this version of wildgym offers other tools than the run began with",
         )

@@ -17,6 +17,7 @@ use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::offering::{self, OfferArgs};
 use super::program::ProgramArgs;
+use super::servers::ServerArgs;
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
@@ -113,6 +114,9 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     web: WebArgs,
+
+    #[command(flatten)]
+    servers: ServerArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -349,6 +353,7 @@ pub(super) fn begin(
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
     let web = args.web.plan(&opened.suite)?;
+    let servers = args.servers.plan(&opened.suite, &tasks)?;
     let mut agent = args.tools.apply(agent(args)?)?;
     agent.1.user_model = args.user.model(agent.1.model.as_ref())?;
     let varied = args.offer.read()?;
@@ -376,7 +381,7 @@ pub(super) fn begin(
     }
     let judge = judging::checked(&judged, cassette.as_ref())?;
     let pinned = web.config.clone();
-    let mut gym = open_own_gym(&opened.suite, web, args.browsers)?;
+    let (mut gym, servers) = open_own_gym(&opened.suite, web, args.browsers, servers)?;
     network::refuse_unsuited(&gym, &tasks)?;
     varied.present(&mut gym, &conditions, (&tasks, args.seed), args.shown.quiet)?;
     let gym = Arc::new(gym);
@@ -387,7 +392,7 @@ pub(super) fn begin(
         let what = (tasks, variants);
         let config = config(args.pinned(), opened, what, (conditions, judged), &gym, blobs)?;
         let cassette = cassette::reference(cassette.as_ref());
-        Ok(RunConfig { created, cassette, web: pinned, ..config })
+        Ok(RunConfig { created, cassette, web: pinned, servers, ..config })
     })?;
     let concurrency = args.concurrency.get() as usize;
     let job = start::Job { gym, store, config, judge, lock, concurrency, cassette };
@@ -605,6 +610,7 @@ pub(super) fn config(
         judge,
         web: WebConfig::default(),
         cassette: None,
+        servers: BTreeMap::new(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! `wildgym tools`: what an agent can call, and one call by hand.
 
+mod foreign;
 mod watch;
 
 use std::num::NonZeroU32;
@@ -57,6 +58,7 @@ enum ToolsCommand {
         json: bool,
     },
     Call(Box<CallArgs>),
+    Foreign(foreign::ForeignArgs),
 }
 
 /// Call one tool and print what an agent would read
@@ -116,6 +118,7 @@ pub(super) fn run(args: ToolsArgs) -> Result<Code, Failure> {
         ToolsCommand::List { world, json, .. } => list(world.as_deref(), json),
         ToolsCommand::Show { name, world, json } => show(&name, world.as_deref(), json),
         ToolsCommand::Call(args) => call(&args),
+        ToolsCommand::Foreign(args) => foreign::run(&args),
     }
 }
 

@@ -64,7 +64,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("judge", judge(a, b)),
         ("limits", limits(of_a, of_b)),
         ("bounds", bounds(of_a, of_b)),
-        ("tools", tools(a, b)),
+        ("tools", [tools(a, b), servers(of_a, of_b)].concat()),
         ("web", web(&of_a.web, &of_b.web)),
         ("agent", differ("agent", &a.condition.agent, &b.condition.agent)),
         ("model", differ("model", &model(a), &model(b))),
@@ -115,7 +115,7 @@ pub fn pins(
             ),
         ),
         ("bounds", format!("{} s, {} bytes", bounds.seconds, bounds.bytes)),
-        ("tools", format!("{}{}", tools.schemas, offered(condition))),
+        ("tools", [vec![tools.schemas.clone() + &offered(condition)], foreign(config)].concat().join("; ")),
         ("web", format!("{}{recording}", web.kind.name())),
     ];
     texts.into_iter().map(|(what, text)| (what.to_owned(), text)).collect()
@@ -234,6 +234,24 @@ fn bounds(a: &RunConfig, b: &RunConfig) -> Vec<String> {
         differ("bytes of a result", &a.bytes, &b.bytes),
     ]
     .concat()
+}
+
+/// Says of each foreign server what it is and what contains it.
+fn foreign(config: &RunConfig) -> Vec<String> {
+    let told = |(name, one): (&String, &crate::store::ServerRef)| {
+        let command = one.command().map(|command| format!(": {command}")).unwrap_or_default();
+        one.note(name) + &command
+    };
+    config.servers.iter().map(told).collect()
+}
+
+fn servers(a: &RunConfig, b: &RunConfig) -> Vec<String> {
+    let (of_a, of_b) = (foreign(a), foreign(b));
+    let only = |own: &[String], other: &[String], side: &str| -> Vec<String> {
+        let found = own.iter().filter(|one| !other.contains(one));
+        found.map(|one| format!("only in {side}: {}", one_line(one, 200))).collect()
+    };
+    [only(&of_a, &of_b, "A"), only(&of_b, &of_a, "B")].concat()
 }
 
 fn tools(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {

@@ -74,6 +74,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if !label.web_notes.is_empty() {
         report["label"]["web_notes"] = json!(label.web_notes);
     }
+    if !label.servers.is_empty() {
+        report["label"]["servers"] = json!(label.servers);
+    }
     if let Some(misses) = label.web_misses {
         report["label"]["web_misses"] = json!(misses);
     }

@@ -120,6 +120,10 @@ fn label(view: &RunView, sheet: &Sheet<'_>, page: Page) -> String {
     for (index, line) in view.label.web_lines().into_iter().enumerate() {
         out.push_str(&page.entry(if index == 0 { "web" } else { "" }, &[line]));
     }
+    for (index, line) in view.label.servers.iter().enumerate() {
+        let line = one_line(line, 300);
+        out.push_str(&page.entry(if index == 0 { "servers" } else { "" }, &[line]));
+    }
     if !view.damaged.is_empty() {
         let count = counted(view.damaged.len() as u64, "stored file");
         let lines = [format!("{count} cannot be read; what they held is missing here")];

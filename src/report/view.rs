@@ -66,6 +66,8 @@ pub struct RunLabel {
     pub web_misses: Option<u64>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
+    /// What must be said of foreign servers.
+    pub servers: Vec<String>,
 }
 
 /// A suite at one version.

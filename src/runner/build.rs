@@ -1,6 +1,6 @@
 //! From a suite and a trial to a sandbox and a toolbox.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ use wildgym_sandbox::world::WorldError;
 use wildgym_sandbox::{Clock, Engines, Host, Sandbox};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Suite, Task, Variant};
+use wildgym_toolbox::catalog::BadTool;
+use wildgym_toolbox::foreign::ServerError;
 use wildgym_toolbox::tools::ask_user::Person;
 use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 
@@ -27,6 +29,7 @@ use super::needs::{Lacking, lacking};
 use super::network::{Network, View};
 use super::offering::Presented;
 use super::plan::seed_of;
+use super::servers::Servers;
 use super::worlds::{Worlds, WorldsError};
 
 /// Why a sandbox could not be made.
@@ -54,6 +57,12 @@ pub enum BuildError {
     /// The worlds cannot be used.
     #[error(transparent)]
     Worlds(#[from] WorldsError),
+    /// A foreign server cannot be used.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// Tools cannot be offered together.
+    #[error(transparent)]
+    Tool(#[from] BadTool),
     /// The copy of a world cannot be opened.
     #[error("the world cannot be opened: {0}")]
     World(#[from] WorldError),
@@ -88,6 +97,8 @@ pub struct Gym {
     pub(super) worlds: Worlds,
     /// How conditions offer tools that vary it, by name.
     pub(super) presented: BTreeMap<String, Presented>,
+    /// The foreign servers that trials get their own of.
+    servers: Servers,
 }
 
 impl std::fmt::Debug for Gym {
@@ -148,7 +159,8 @@ impl Gym {
         interceptors: Vec<Arc<dyn Interceptor>>,
     ) -> Result<Self, BuildError> {
         let worlds = Worlds::make(&suite)?;
-        let offers = offers(&suite, &catalog, &worlds)?;
+        let servers = Servers::default();
+        let offers = offers(&suite, &catalog, &worlds, &servers)?;
         let own = Arc::unwrap_or_clone(catalog);
         let mut catalog = worlds.operations().fold(own, |all, more| all.beside(more));
         if suite.tasks.values().any(|task| task.scenario_file.is_some()) {
@@ -156,7 +168,34 @@ impl Gym {
         }
         let Offer { catalog, schemas, .. } = Offer::of(catalog);
         let presented = BTreeMap::new();
-        Ok(Self { host, suite, catalog, schemas, offers, interceptors, network, worlds, presented })
+        let gym = Self {
+            host,
+            suite,
+            catalog,
+            schemas,
+            offers,
+            interceptors,
+            network,
+            worlds,
+            presented,
+            servers,
+        };
+        Ok(gym)
+    }
+
+    /// Offers the tools of foreign servers too; `catalog` holds the tools of the program.
+    pub fn with_servers(self, servers: Servers, catalog: &Catalog) -> Result<Self, BuildError> {
+        let offers = offers(&self.suite, catalog, &self.worlds, &servers)?;
+        let all = Arc::unwrap_or_clone(self.catalog);
+        let all = all.with(&servers.catalog()?)?;
+        let Offer { catalog, schemas, .. } = Offer::of(all);
+        Ok(Self { catalog, schemas, offers, servers, ..self })
+    }
+
+    /// Returns the foreign servers.
+    #[must_use]
+    pub fn servers(&self) -> &Servers {
+        &self.servers
     }
 
     /// Returns how pages are offered at a task: as `browser` says, which is the condition's
@@ -210,6 +249,7 @@ impl Gym {
         });
         let (clock, seed) = (Clock::starting_at(now), seed_of(config.plan.seed, trial));
         let world = self.worlds.open(task, &trial.variant, &clock, seed)?.map(Mutex::new);
+        let foreign = self.servers.give(task, &self.host, &workspace, seed)?;
         let sandbox = Arc::new(Sandbox {
             host: Arc::clone(&self.host),
             workspace,
@@ -237,7 +277,7 @@ impl Gym {
             Bounds { time: Duration::from_secs(bounds.seconds), text: bounds.bytes },
             Arc::clone(&work),
         );
-        let toolbox = Arc::new(toolbox.answered_by(ask).asked_of(user));
+        let toolbox = Arc::new(toolbox.answered_by(ask).asked_of(user).with_foreign(foreign));
         let request = Request {
             instruction: given.instruction,
             attachments: given.files.keys().map(ToString::to_string).collect(),
@@ -254,8 +294,10 @@ fn offers(
     suite: &Suite,
     catalog: &Catalog,
     worlds: &Worlds,
+    servers: &Servers,
 ) -> Result<BTreeMap<(String, BrowserMode), Offer>, BuildError> {
-    type Key = (BrowserMode, Option<Vec<String>>, Option<(String, Option<Vec<String>>)>, bool);
+    type World = Option<(String, Option<Vec<String>>)>;
+    type Key = (BrowserMode, Option<Vec<String>>, World, bool, BTreeSet<String>);
     let conversation = Catalog::conversation().map_err(WorldsError::from)?;
     let mut known: BTreeMap<Key, Offer> = BTreeMap::new();
     let mut offers = BTreeMap::new();
@@ -265,7 +307,8 @@ fn offers(
         for mode in [BrowserMode::Delegated, BrowserMode::Direct] {
             let world = scene.map(|scene| (scene.name.clone(), scene.operations.clone()));
             let talks = task.scenario_file.is_some();
-            let key = (mode, environment.tools.clone(), world, talks);
+            let foreign = servers.of(task);
+            let key = (mode, environment.tools.clone(), world, talks, foreign.clone());
             let offer = if let Some(offer) = known.get(&key) {
                 offer.clone()
             } else {
@@ -275,6 +318,7 @@ fn offers(
                 if talks {
                     all = all.with(&conversation).map_err(WorldsError::from)?;
                 }
+                let all = all.with(&servers.offered(&foreign)?)?;
                 let offer = Offer::of(all);
                 known.insert(key, offer.clone());
                 offer

@@ -60,8 +60,13 @@ pub async fn execute(
             return begun_not(&mut transcript, outcome, error.to_string());
         }
     };
+    // Before the clock runs: nobody's working time goes into the start of foreign programs.
+    if let Err((lost, detail)) = start(&built, stop).await {
+        return begun_not(&mut transcript, Outcome::Lost(lost), detail);
+    }
     transcript.append(&Record::Attempt(first(attempt, &built)))?;
     let Built { request, toolbox, work } = built;
+    let foreign = toolbox.foreign().cloned();
     let limits = limits(gym, config, &attempt.trial);
     let episode = Episode::new(request, toolbox, limits, work.work(), transcript);
     let mut episode = episode.answered_by(answers).asked_of(user);
@@ -89,7 +94,25 @@ pub async fn execute(
         // In a replay no time passes, so the limit is reached where it was reached.
         Some(Err(_)) | None => Ending::without(Outcome::Limit(Limit::Time), episode.doing.clone()),
     };
+    // What they still write into the workspace is the attempt's, and nothing after that.
+    if let Some(foreign) = foreign {
+        foreign.end().await;
+    }
     close(&mut episode, ending, took)
+}
+
+/// Starts the foreign servers of an attempt, where it has any.
+async fn start(built: &Built, stop: &mut Stop) -> Result<(), (Lost, String)> {
+    let Some(foreign) = built.toolbox.foreign() else { return Ok(()) };
+    let failed = tokio::select! {
+        started = foreign.start() => match started {
+            Ok(()) => return Ok(()),
+            Err(error) => (Lost::Sandbox, error.to_string()),
+        },
+        () = stop.asked() => (Lost::Interrupted, "the run was stopped".to_owned()),
+    };
+    foreign.end().await;
+    Err(failed)
 }
 
 /// Closes the transcript of an attempt that never began.

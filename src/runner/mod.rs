@@ -17,6 +17,7 @@ mod needs;
 mod network;
 mod offering;
 mod plan;
+mod servers;
 mod session;
 mod worlds;
 
@@ -30,5 +31,6 @@ pub use needs::{Lacking, lacking};
 pub use network::Network;
 pub use offering::needed;
 pub use plan::{Trials, seed_of, variants};
+pub use servers::Servers;
 pub use session::{Opening, OpeningError, Pace, Round, Session};
 pub use worlds::{Worlds, WorldsError, blueprint};

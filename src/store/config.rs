@@ -14,7 +14,7 @@ use wildgym_tasks::scenario_file::ScenarioFile;
 use wildgym_tasks::task::{Limits, Milestone};
 use wildgym_tasks::{Answer, Factor, Scenario, Variant};
 
-use super::{Blobs, Offering, StoreError, WebConfig};
+use super::{Blobs, Offering, ServerRef, StoreError, WebConfig};
 use crate::record::FORMAT;
 
 /// Most trials that a run may plan: what lists them all must have room for them.
@@ -49,6 +49,9 @@ pub struct RunConfig {
     /// The cassette that replies of models come from; none where models are asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cassette: Option<CassetteRef>,
+    /// Foreign servers whose tools are offered, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, ServerRef>,
 }
 
 /// A cassette that is replayed.

@@ -6,6 +6,7 @@ mod map;
 mod need;
 pub mod path;
 mod route;
+pub mod server;
 pub mod table;
 pub mod templates;
 
@@ -27,6 +28,7 @@ pub use route::{
     Answer, Cookie, Field, FieldKind, Filter, Fits, List, Login, Method, OneRow, Route, SameSite,
     User,
 };
+pub use server::{Reach, Server};
 
 /// What surrounds the agent: `[environment]` of `task.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,6 +54,11 @@ pub struct Environment {
     /// The business system that the agent works in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Scene>,
+    /// Foreign servers whose tools the agent gets beside all others, by their names in
+    /// `[servers]` of `suite.toml`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[schemars(extend("items" = {"type": "string", "format": "line"}))]
+    pub servers: BTreeSet<String>,
     /// What the machine, or a model of the run, must be able to do: where it is not, the
     /// task is skipped.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::environment::Site;
+use crate::environment::{Server, Site};
 use crate::task::Task;
 use crate::world::World;
 
@@ -51,6 +51,9 @@ pub struct SuiteMeta {
     /// Parts of the suite that can be run by themselves, by name, such as `smoke`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub subsets: BTreeMap<String, SubsetMeta>,
+    /// Foreign servers of tools, by name; tasks say which of them they offer.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, Server>,
 }
 
 /// `[subsets.NAME]` of `suite.toml`: the tasks of other subsets, and more.

@@ -17,6 +17,8 @@ enum Thing {
     /// The attempt's world. Whoever only reads it counts as a call too, and events may wait
     /// for that, so all of them come in the order asked.
     World,
+    /// A foreign server of the attempt, by name.
+    Server(String),
 }
 
 impl Thing {
@@ -24,7 +26,8 @@ impl Thing {
         match (self, other) {
             (Self::Path(a), Self::Path(b)) => a.starts_with(b) || b.starts_with(a),
             (Self::Browser, Self::Browser) | (Self::World, Self::World) => true,
-            (Self::Path(_) | Self::Browser | Self::World, _) => false,
+            (Self::Server(a), Self::Server(b)) => a == b,
+            (Self::Path(_) | Self::Browser | Self::World | Self::Server(_), _) => false,
         }
     }
 }
@@ -71,6 +74,18 @@ impl Footprint {
     #[must_use]
     pub fn uses_world() -> Self {
         Self { reads: Vec::new(), writes: vec![Thing::World] }
+    }
+
+    /// Uses a foreign server, so that nothing else may meanwhile.
+    #[must_use]
+    pub fn uses_server(name: &str) -> Self {
+        Self { reads: Vec::new(), writes: vec![Thing::Server(name.to_owned())] }
+    }
+
+    /// Asks a foreign server for something that changes nothing.
+    #[must_use]
+    pub fn reads_server(name: &str) -> Self {
+        Self { reads: vec![Thing::Server(name.to_owned())], writes: Vec::new() }
     }
 
     /// Writes one file.
@@ -139,6 +154,15 @@ mod tests {
             ),
             (Footprint::uses_world(), Footprint::uses_world(), true, "one world"),
             (Footprint::uses_world(), Footprint::writes_workspace(), false, "a world has no files"),
+            (Footprint::uses_server("a"), Footprint::uses_server("a"), true, "one server"),
+            (
+                Footprint::uses_server("a"),
+                Footprint::reads_server("a"),
+                true,
+                "a look and a change",
+            ),
+            (Footprint::reads_server("a"), Footprint::reads_server("a"), false, "two looks"),
+            (Footprint::uses_server("a"), Footprint::uses_server("b"), false, "two servers"),
             (Footprint::writes_file(Utf8Path::new("a.csv")), read("a.csv"), true, "an export"),
             (read("../x"), Footprint::writes_workspace(), true, "an escape counts as all"),
         ];

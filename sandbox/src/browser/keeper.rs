@@ -102,7 +102,7 @@ fn bury() {
 }
 
 /// Kills everything below until nothing is.
-fn end_all() -> io::Result<()> {
+pub(crate) fn end_all() -> io::Result<()> {
     let begin = Instant::now();
     loop {
         for pid in tree::below(std::process::id()) {
@@ -119,7 +119,7 @@ fn end_all() -> io::Result<()> {
             }
         }
         if begin.elapsed() > ENDING {
-            return Err(io::Error::other("some processes of the browser do not end"));
+            return Err(io::Error::other("some processes do not end"));
         }
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -178,9 +178,19 @@ fn unmatched(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
     strange.map(fault).collect()
 }
 
+/// Returns whether a tool is one of a foreign server of the task. What such a server offers is
+/// known where it runs, and nothing is started here.
+fn is_foreign(task: &Task, tool: &str) -> bool {
+    let servers = &task.meta.environment.servers;
+    tool.split_once("__").is_some_and(|(server, _)| servers.contains(server))
+}
+
 /// Returns the uses of tools that cannot work.
 fn tools(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
-    let unknown = |name: &str| catalog.entry(name).err().map(|error| error.to_string());
+    let unknown = |name: &str| {
+        let error = catalog.entry(name).err().filter(|_| !is_foreign(task, name));
+        error.map(|error| error.to_string())
+    };
     let mut faults = Vec::new();
     for (index, milestone) in task.meta.milestones.iter().enumerate() {
         if let Predicate::Call { tool, .. } = &milestone.predicate
@@ -201,7 +211,8 @@ fn tools(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
         }
     }
     for (r, round) in task.solution.rounds.iter().enumerate() {
-        for (c, call) in round.calls.iter().enumerate() {
+        let own = |(_, call): &(usize, &SolutionCall)| !is_foreign(task, &call.tool);
+        for (c, call) in round.calls.iter().enumerate().filter(own) {
             let place = format!("tasks/{id}/reference/solution.toml: round[{r}].call[{c}]");
             let problems = problems(catalog, call).into_iter();
             faults.extend(problems.map(|(field, problem)| format!("{place}.{field}: {problem}")));

@@ -47,6 +47,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         web_notes: Vec::new(),
         web_misses: None,
         cassette: None,
+        servers: Vec::new(),
     };
     RunView { label, trials, running: false, damaged: Vec::new() }
 }

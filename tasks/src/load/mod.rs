@@ -7,6 +7,7 @@ mod json;
 mod pictures;
 mod scenario;
 mod scene;
+mod server;
 mod shape;
 mod site;
 mod solution;
@@ -39,7 +40,7 @@ impl Suite {
         let tree = tree::Tree::scan(folder, &mut notes);
         tree.only(
             Utf8Path::new(""),
-            &["suite.toml", "tasks", "scenarios", "sites", "worlds"],
+            &["suite.toml", "tasks", "scenarios", "servers", "sites", "worlds"],
             &mut notes,
         );
         let file = Utf8Path::new("suite.toml");
@@ -47,6 +48,7 @@ impl Suite {
         let meta = text.and_then(|text| document::read::<SuiteMeta>(file, &text, 1, &mut notes));
         if let Some((meta, source)) = &meta {
             check_map(meta, source, &mut notes);
+            server::check(meta, source, &tree, &mut notes);
         }
         let sites = site::read_all(&tree, &mut notes);
         let worlds = world::read_all(&tree, &mut notes);
@@ -58,6 +60,7 @@ impl Suite {
         }
         if let Some((meta, source)) = &meta {
             check_subsets(meta, source, &tasks, &mut notes);
+            server::check_tasks(meta, &tasks, &tree, &mut notes);
         }
         let digest = tree.digest(&mut notes);
         match (notes.finish(), meta) {

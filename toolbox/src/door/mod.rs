@@ -34,6 +34,7 @@ use wildgym_sandbox::world::Happened;
 use crate::ask::Ask;
 use crate::catalog::Catalog;
 use crate::error::Vital;
+use crate::foreign::Foreign;
 use crate::tools::ask_user::Person;
 
 pub(crate) use arguments::expected;
@@ -135,6 +136,7 @@ pub struct Toolbox {
     watch: Option<Arc<Watch>>,
     /// Ids of calls that were taken back.
     cancelled: watch::Sender<BTreeSet<String>>,
+    foreign: Option<Arc<Foreign>>,
 }
 
 impl fmt::Debug for Toolbox {
@@ -154,7 +156,7 @@ impl Toolbox {
         work: Arc<WorkClock>,
     ) -> Self {
         let (taken, rounds) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (ask, user, watch) = (None, None, None);
+        let (ask, user, watch, foreign) = (None, None, None, None);
         let cancelled = watch::Sender::default();
         Self {
             sandbox,
@@ -168,6 +170,7 @@ impl Toolbox {
             user,
             watch,
             cancelled,
+            foreign,
         }
     }
 
@@ -187,6 +190,18 @@ impl Toolbox {
     #[must_use]
     pub fn watched_by(self, watch: Arc<Watch>) -> Self {
         Self { watch: Some(watch), ..self }
+    }
+
+    /// Lets calls of foreign tools go to these servers.
+    #[must_use]
+    pub fn with_foreign(self, foreign: Option<Arc<Foreign>>) -> Self {
+        Self { foreign, ..self }
+    }
+
+    /// Returns the foreign servers of the attempt, where it has any.
+    #[must_use]
+    pub fn foreign(&self) -> Option<&Arc<Foreign>> {
+        self.foreign.as_ref()
     }
 
     /// Returns who answers the questions of tools.

@@ -122,7 +122,7 @@ fn run(
 
 /// Makes a value that fits a schema as far as its keywords say what does: its examples,
 /// default or choices, else the plainest of its type. Of an object what is required.
-fn example(schema: &Value, depth: usize) -> Value {
+pub(crate) fn example(schema: &Value, depth: usize) -> Value {
     let given = [&schema["examples"][0], &schema["default"], &schema["const"], &schema["enum"][0]];
     if let Some(value) = given.into_iter().find(|value| !value.is_null()) {
         return value.clone();

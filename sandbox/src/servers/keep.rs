@@ -1,0 +1,115 @@
+//! The keeper of a server: ends it and all below it when the gym is gone.
+//!
+//! This same program in a small mode of its own. It adopts every orphan below it, starts the
+//! server, which inherits its standard input, output and error, and waits for the first of two
+//! ends. The gym's end shows in standard input, whose other end only the gym holds: it is the
+//! server's own input, so a server that is polite sees the same and gets a moment to end by
+//! itself. Then everything below is killed. The keeper ends with the server's status.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::AsFd;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, WaitOptions, getpid, pidfd_open, set_child_subreaper,
+    setrlimit, wait,
+};
+
+use crate::browser::end_all;
+
+/// How often adopted processes that ended are buried.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// How long a server may take to end once its input is closed.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Size of any file that it writes, in bytes.
+const FILE: u64 = 1 << 30;
+
+/// Memory that each of its processes may fill, in bytes.
+const MEMORY: u64 = 4 << 30;
+
+/// Status where the program could not be started, as shells have it.
+const NOT_STARTED: i32 = 127;
+
+/// Keeps a server until it or the one who started this process ends: the whole life of a
+/// keeper. Returns the status with which to end: the server's, or 128 and the signal that
+/// ended it.
+pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
+    set_child_subreaper(Some(getpid()))?;
+    for (resource, value) in
+        [(Resource::Core, 0), (Resource::Fsize, FILE), (Resource::Data, MEMORY)]
+    {
+        // A limit that is lower already stays.
+        let _ = setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
+    }
+    let child = match Command::new(program).args(arguments).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            use std::io::Write;
+            let name = program.to_string_lossy();
+            let _ = writeln!(io::stderr().lock(), "cannot start `{name}`: {error}");
+            return Ok(NOT_STARTED);
+        }
+    };
+    let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return Ok(NOT_STARTED) };
+    let mut watch = Watch { pid, status: None };
+    let ended = watch.until_either();
+    end_all()?;
+    ended.map(|()| watch.status.unwrap_or(0))
+}
+
+/// A server that is waited for.
+struct Watch {
+    pid: Pid,
+    /// Its status, once it ended.
+    status: Option<i32>,
+}
+
+impl Watch {
+    /// Waits until the server has ended, or nobody holds the other end of standard input.
+    fn until_either(&mut self) -> io::Result<()> {
+        let server = pidfd_open(self.pid, PidfdFlags::empty())?;
+        let input = rustix::stdio::stdin();
+        let mut alone: Option<Instant> = None;
+        loop {
+            let left = alone.map_or(ROUND, |since| GRACE.saturating_sub(since.elapsed()));
+            let mut ends = vec![PollFd::new(&server, PollFlags::IN)];
+            if alone.is_none() {
+                // A closed writer is reported unasked.
+                ends.push(PollFd::from_borrowed_fd(input.as_fd(), PollFlags::empty()));
+            }
+            let round = Timespec {
+                tv_sec: left.as_secs().cast_signed(),
+                tv_nsec: left.subsec_nanos().into(),
+            };
+            match poll(&mut ends, Some(&round)) {
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            let closed = ends.get(1).is_some_and(|end| !end.revents().is_empty());
+            self.bury();
+            if self.status.is_some() || alone.is_some_and(|since| since.elapsed() >= GRACE) {
+                return Ok(());
+            }
+            if closed {
+                alone = Some(Instant::now());
+            }
+        }
+    }
+
+    /// Takes note of processes that ended, the server among them.
+    fn bury(&mut self) {
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            if pid == self.pid {
+                let signal = status.terminating_signal().map(|signal| 128 + signal);
+                self.status = status.exit_status().or(signal).or(Some(0));
+            }
+        }
+    }
+}
