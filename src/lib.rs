@@ -2,13 +2,14 @@
 //!
 //! The modules lie on floors of their own, and an import goes down, never up:
 //! `record`, `verdict`, `metrics` are plain data and arithmetic; `model` and `store`
-//! speak to endpoints and disks; `agent`, `judge` and `annotate` act on them; `runner` makes
+//! speak to endpoints and disks, `fault` spoils calls; `agent`, `judge` and `annotate` act on them; `runner` makes
 //! trials out of plans; `report` reads what is stored; `cli` alone prints, reads the
 //! environment and exits.
 
 pub mod agent;
 pub mod annotate;
 pub mod cli;
+pub mod fault;
 pub mod judge;
 pub mod metrics;
 pub mod model;

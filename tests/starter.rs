@@ -163,7 +163,7 @@ fn config() -> RunConfig {
         },
         conditions: [(
             "broken".to_owned(),
-            Condition { agent: "reference".to_owned(), model: None },
+            Condition { agent: "reference".to_owned(), model: None, faults: None },
         )]
         .into(),
         limits: Limits { rounds: Some(100), tokens: None, seconds: Some(600) },

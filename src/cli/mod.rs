@@ -7,6 +7,7 @@
 mod cassette;
 mod environment;
 mod failure;
+mod faults;
 mod host;
 mod judging;
 mod progress;
@@ -55,6 +56,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
+    Faults(faults::FaultsArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -77,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
+        Command::Faults(args) => faults::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

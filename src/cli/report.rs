@@ -260,6 +260,13 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         k: config.plan.k,
         seed: config.plan.seed,
         web: config.web.clone(),
+        faults: config
+            .conditions
+            .iter()
+            .filter_map(|(name, condition)| {
+                Some((name.clone(), condition.faults.as_ref()?.to_string()))
+            })
+            .collect(),
         cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
     }
 }

@@ -8,8 +8,10 @@ use clap::Args;
 use super::cassette::{self, CassetteArgs};
 use super::host::{open_gym, open_suite};
 use super::judging::{self, MovedArgs};
+use super::run::check_tasks;
 use super::start::{self, Job, Shown};
 use super::{Code, Failure};
+use crate::runner;
 use crate::store::{ModelConfig, Store};
 
 /// Go on with a run: keep what is finished, attempt the rest
@@ -72,6 +74,13 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     }
     for condition in config.conditions.values() {
         start::check_model(condition, cassette.as_ref())?;
+    }
+    check_tasks(&opened, &config.plan.tasks)?;
+    for faults in config.conditions.values().filter_map(|condition| condition.faults.as_ref()) {
+        runner::pinned(&store, faults).map_err(|error| {
+            Failure::usage(format!("run `{}`: {error}", args.run))
+                .hint("restore the files of the run, or begin anew with `wildgym run`")
+        })?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let gym = open_gym(&opened.suite)?;

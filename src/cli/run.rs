@@ -10,10 +10,12 @@ use wildgym_tasks::task::Limits;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
+use super::faults::Chosen;
 use super::host::{Opened, open_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::start::{self, Shown};
 use super::{Code, Failure, environment};
+use crate::fault::Profile;
 use crate::judge::stages;
 use crate::record::FORMAT;
 use crate::runner::{Gym, variants};
@@ -77,6 +79,11 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     judge: JudgeArgs,
+
+    /// Faults that calls meet beside those of their tasks: a profile of `wildgym faults`, or a
+    /// TOML file; runs with another seed meet others
+    #[arg(long, value_name = "PROFILE[:SEED]")]
+    faults: Option<Chosen>,
 
     #[command(flatten)]
     cassette: CassetteArgs,
@@ -230,6 +237,7 @@ pub(super) fn begin(
     tasks: Vec<String>,
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
+    check_tasks(opened, &tasks)?;
     let agent = agent(args)?;
     let judged = args.judge.config(agent.1.model.as_ref())?;
     args.cassette.refuse_unused([&agent.1], &judged)?;
@@ -250,6 +258,9 @@ pub(super) fn begin(
     let gym = open_gym(&opened.suite)?;
     let root = root(args, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
+        if let Some(faults) = &args.faults {
+            blobs.put(faults.profile.text().as_bytes())?;
+        }
         let config = config(args, opened, (tasks, variants), (agent, judged), &gym, blobs)?;
         Ok(RunConfig { created, cassette: cassette::reference(cassette.as_ref()), ..config })
     })?;
@@ -310,8 +321,32 @@ fn root(args: &RunArgs, suite: &str, agent: &str) -> Result<Utf8PathBuf, Failure
     Err(Failure::usage(format!("`{}` is full of runs", args.runs_dir)))
 }
 
+/// Refuses tasks whose own fault profile this program does not know, before anything is made.
+pub(super) fn check_tasks(opened: &Opened, tasks: &[String]) -> Result<(), Failure> {
+    for task in tasks.iter().filter_map(|id| opened.suite.tasks.get(id)) {
+        if let Some(faults) = &task.meta.faults {
+            Profile::open_builtin(&faults.profile).map_err(|error| {
+                Failure::usage(format!("task `{}`: {error}", task.meta.id))
+                    .hint(format!("see all faults with `wildgym tasks check {}`", opened.source))
+            })?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the condition and its name.
 fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
+    let (label, condition) = unspoilt(args)?;
+    Ok(match &args.faults {
+        None => (label, condition),
+        Some(faults) => {
+            (faults.label(&label), Condition { faults: Some(faults.config()), ..condition })
+        }
+    })
+}
+
+/// Returns the condition and its name without faults.
+fn unspoilt(args: &RunArgs) -> Result<(String, Condition), Failure> {
     let name = args.agent.unwrap_or(match args.model.model {
         Some(_) => AgentName::React,
         None => AgentName::Reference,
@@ -325,7 +360,10 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
     };
     if name != AgentName::React {
         return match &args.model.model {
-            None => Ok((word.to_owned(), Condition { agent: word.to_owned(), model: None })),
+            None => Ok((
+                word.to_owned(),
+                Condition { agent: word.to_owned(), model: None, faults: None },
+            )),
             Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
                 .hint("leave out `--model`, or take `--agent react`")),
         };
@@ -335,7 +373,7 @@ fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
             .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
     };
     let label = format!("{word}-{}", plain(&model.name));
-    Ok((label, Condition { agent: word.to_owned(), model: Some(model) }))
+    Ok((label, Condition { agent: word.to_owned(), model: Some(model), faults: None }))
 }
 
 /// Makes a folder name of a model's name.

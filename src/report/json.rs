@@ -55,6 +55,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
         "usage": usage::json(view, prices),
         "points": usage::points(view, prices),
     });
+    if !label.faults.is_empty() {
+        report["label"]["faults"] = json!(label.faults);
+    }
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
     }

@@ -45,13 +45,17 @@ fn heading(view: &RunView, page: Page) -> String {
     let label = &view.label;
     let model = label.model.as_ref().map(|model| format!(" · model {model}")).unwrap_or_default();
     let replayed = if label.cassette.is_some() { " · models replayed" } else { "" };
+    let faults = match label.faults_line() {
+        names if names.is_empty() => names,
+        names => format!(" · faults {names}"),
+    };
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
     // Room for the rest of what is said about variants.
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
     let agent = format!("agent {}{model} · judge {}{replayed}", label.agent, label.judge_line());
-    let agent = one_line(&agent, 200);
+    let agent = one_line(&(agent + &faults), 300);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",
         page.bold(&title),

@@ -49,6 +49,9 @@ pub struct RunLabel {
     pub seed: u64,
     /// `hermetic`, `live` or `replay`.
     pub web: String,
+    /// The faults that calls met, by condition, where a run has some; those of tasks are not
+    /// among them.
+    pub faults: BTreeMap<String, String>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
 }
@@ -184,6 +187,12 @@ impl TrialView {
 }
 
 impl RunLabel {
+    /// Names the faults that calls met, each once; empty where there were none.
+    pub(super) fn faults_line(&self) -> String {
+        let names: BTreeSet<&str> = self.faults.values().map(String::as_str).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns what the judge means for the score.
     pub(super) fn judge_line(&self) -> String {
         if self.judge == crate::judge::exact::NAME {

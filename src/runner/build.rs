@@ -36,6 +36,9 @@ pub enum BuildError {
         /// What does not compose.
         reason: String,
     },
+    /// The faults that calls are to meet cannot be had.
+    #[error("the faults cannot be had: {0}")]
+    Faults(String),
     /// The sites cannot be served.
     #[error("the hermetic web cannot be opened: {0}")]
     Web(#[from] HermeticError),
@@ -102,12 +105,14 @@ impl Gym {
         self.suite.tasks.get(id).ok_or_else(|| BuildError::NoTask(id.to_owned()))
     }
 
-    /// Makes the sandbox of a trial, with its attachments in place.
+    /// Makes the sandbox of a trial, with its attachments in place; `faults` act at its door
+    /// after what acts on all attempts.
     pub fn build(
         &self,
         trial: &TrialId,
         run_seed: u64,
         bounds: &BoundsConfig,
+        faults: Vec<Arc<dyn Interceptor>>,
     ) -> Result<Built, BuildError> {
         let task = self.task(&trial.task)?;
         let given = task.given(&trial.variant).map_err(|error| BuildError::Variant {
@@ -128,7 +133,7 @@ impl Gym {
         let toolbox = Arc::new(Toolbox::new(
             sandbox,
             Arc::clone(&self.catalog),
-            self.interceptors.clone(),
+            [self.interceptors.clone(), faults].concat(),
             Bounds { time: Duration::from_secs(bounds.seconds), text: bounds.bytes },
             Arc::clone(&work),
         ));

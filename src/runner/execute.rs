@@ -5,6 +5,7 @@ use wildgym_tasks::task::Limits;
 
 use super::build::{Built, Gym};
 use super::event::Stop;
+use super::faults;
 use crate::agent::{Agent, Broken, Ending, Episode};
 use crate::record::{
     AttemptRecord, Body, FORMAT, FileRecord, Limit, Lost, Outcome, OutcomeRecord, Record, Times,
@@ -38,7 +39,11 @@ pub async fn execute(
     stop: &mut Stop,
 ) -> Result<OutcomeRecord, StoreError> {
     let mut transcript = store.transcript(&attempt.trial, attempt.attempt)?;
-    let built = match gym.build(&attempt.trial, config.plan.seed, &config.bounds) {
+    let built = gym
+        .task(&attempt.trial.task)
+        .and_then(|task| faults::injectors(task, store, config, &attempt.trial))
+        .and_then(|faults| gym.build(&attempt.trial, config.plan.seed, &config.bounds, faults));
+    let built = match built {
         Ok(built) => built,
         Err(error) => {
             let end = OutcomeRecord {

@@ -9,6 +9,7 @@ mod batch;
 mod build;
 mod event;
 mod execute;
+mod faults;
 mod judging;
 mod plan;
 
@@ -16,5 +17,6 @@ pub use batch::{Batch, MakeAgent, Summary, run};
 pub use build::{BuildError, Gym};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
+pub use faults::pinned;
 pub use judging::{Case, Left, Rejudge, rejudge};
 pub use plan::{Trials, seed_of, variants};

@@ -32,8 +32,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use annotations::Annotations;
 pub use blobs::Blobs;
 pub use config::{
-    BoundsConfig, CassetteRef, Condition, JudgeConfig, ModelConfig, Plan, RunConfig, SuiteRef,
-    TaskData, ToolsRef,
+    BoundsConfig, CassetteRef, Condition, FaultsConfig, JudgeConfig, ModelConfig, Plan, RunConfig,
+    SuiteRef, TaskData, ToolsRef,
 };
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};

@@ -39,6 +39,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         k,
         seed: 7,
         web: "hermetic".into(),
+        faults: BTreeMap::new(),
         cassette: None,
     };
     RunView { label, trials, running: false, damaged: Vec::new() }

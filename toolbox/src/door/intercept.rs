@@ -23,7 +23,8 @@ pub struct Incoming<'a> {
 pub enum Decision {
     /// Nothing: it runs.
     Proceed,
-    /// It runs, this much later on the logical clock.
+    /// It runs, this much later on the logical clock; dropped where the time limit of calls
+    /// is not longer.
     Delay(Duration),
     /// It never answers: the agent reads that its time limit passed.
     Drop,

@@ -113,6 +113,8 @@ impl Toolbox {
                 self.decide(&Incoming { ingress: &ingress, call: &call, seed }, &mut notes);
             match decision {
                 Decision::Proceed => {}
+                // Later than the caller waits is never.
+                Decision::Delay(delay) if delay >= self.bounds.time => return Ok(Fate::Lose),
                 Decision::Delay(delay) => cost += delay,
                 Decision::Drop => return Ok(Fate::Lose),
                 Decision::Refuse(text) => return Err(ToolError::Failed(text)),
