@@ -25,11 +25,11 @@ pub(super) struct FaultsArgs {
 
 pub(super) fn run(args: &FaultsArgs) -> Result<Code, Failure> {
     if let Some(name) = &args.profile {
-        data(Profile::open(name).map_err(failure)?.text());
+        data(Profile::open(name).map_err(|error| failure(&error))?.text());
         return Ok(Code::Done);
     }
     for name in names() {
-        let profile = Profile::open_builtin(name).map_err(failure)?;
+        let profile = Profile::open_builtin(name).map_err(|error| failure(&error))?;
         let (version, about) = (profile.version(), profile.description());
         if args.json {
             let (source, entries) = (profile.source(), profile.entries().len());
@@ -45,7 +45,7 @@ pub(super) fn run(args: &FaultsArgs) -> Result<Code, Failure> {
     Ok(Code::Done)
 }
 
-fn failure(error: ProfileError) -> Failure {
+fn failure(error: &ProfileError) -> Failure {
     Failure::usage(error.to_string()).hint("list the profiles with `wildgym faults`")
 }
 

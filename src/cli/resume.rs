@@ -77,7 +77,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
     }
     check_tasks(&opened, &config.plan.tasks)?;
     for faults in config.conditions.values().filter_map(|condition| condition.faults.as_ref()) {
-        runner::pinned(&store, faults).map_err(|error| {
+        runner::pinned_profile(&store, faults).map_err(|error| {
             Failure::usage(format!("run `{}`: {error}", args.run))
                 .hint("restore the files of the run, or begin anew with `wildgym run`")
         })?;

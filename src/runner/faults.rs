@@ -18,7 +18,7 @@ use crate::record::TrialId;
 use crate::store::{FaultsConfig, RunConfig, Store};
 
 /// Reads the profile that a run pins.
-pub fn pinned(store: &Store, faults: &FaultsConfig) -> Result<Profile, BuildError> {
+pub fn pinned_profile(store: &Store, faults: &FaultsConfig) -> Result<Profile, BuildError> {
     let unusable = |error: String| BuildError::Faults(error);
     let bytes = store.blobs().get(&faults.digest).map_err(|error| unusable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
@@ -44,7 +44,7 @@ pub(super) fn injectors(
     }
     let condition = config.conditions.get(&trial.condition);
     if let Some(faults) = condition.and_then(|condition| condition.faults.as_ref()) {
-        made.push(injector(pinned(store, faults)?, seed.child("faults", faults.seed)));
+        made.push(injector(pinned_profile(store, faults)?, seed.child("faults", faults.seed)));
     }
     Ok(made)
 }

@@ -17,6 +17,6 @@ pub use batch::{Batch, MakeAgent, Summary, run};
 pub use build::{BuildError, Gym};
 pub use event::{Event, Stop, Stopper};
 pub use execute::{Attempt, execute};
-pub use faults::pinned;
+pub use faults::pinned_profile;
 pub use judging::{Case, Left, Rejudge, rejudge};
 pub use plan::{Trials, seed_of, variants};

@@ -74,9 +74,10 @@ proptest! {
         pretty in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let text = match pretty {
-            true => serde_json::to_string_pretty(&value).unwrap(),
-            false => value.to_string(),
+        let text = if pretty {
+            serde_json::to_string_pretty(&value).unwrap()
+        } else {
+            value.to_string()
         };
         for operator in KEEPING {
             let Some(changed) = changed(operator, &text, seed) else { continue };

@@ -39,7 +39,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         k,
         seed: 7,
         web: "hermetic".into(),
-        faults: BTreeMap::new(),
+        faults: [].into(),
         cassette: None,
     };
     RunView { label, trials, running: false, damaged: Vec::new() }
