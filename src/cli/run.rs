@@ -74,16 +74,16 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "COUNT", default_value = "8")]
     concurrency: NonZeroU32,
 
+    /// Faults that calls meet beside those of their tasks: a profile of `wildgym faults`, or a
+    /// TOML file; runs with another seed meet others
+    #[arg(long, value_name = "PROFILE[:SEED]")]
+    faults: Option<Chosen>,
+
     #[command(flatten)]
     model: ModelArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
-
-    /// Faults that calls meet beside those of their tasks: a profile of `wildgym faults`, or a
-    /// TOML file; runs with another seed meet others
-    #[arg(long, value_name = "PROFILE[:SEED]")]
-    faults: Option<Chosen>,
 
     #[command(flatten)]
     cassette: CassetteArgs,

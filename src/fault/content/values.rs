@@ -97,7 +97,8 @@ fn time(text: &str) -> Option<Time> {
     Time::new(hour, minute, parts.next().flatten().unwrap_or(0), 0).ok()
 }
 
-/// Returns whether digits are a quantity: no part of a name, a version, a path or a key.
+/// Returns whether digits are a quantity: no part of a name, a version, a path or a key, and no
+/// number of a list.
 fn is_quantity(part: &str, range: &Range<usize>, bare: bool) -> bool {
     let digits = part[range.clone()].bytes().filter(u8::is_ascii_digit).count();
     let number = &part[range.clone()];
@@ -112,6 +113,11 @@ fn is_quantity(part: &str, range: &Range<usize>, bare: bool) -> bool {
     let joins = |byte: &u8| byte.is_ascii_alphanumeric() || b"_./\\-:#@&=?%".contains(byte);
     let bytes = part.as_bytes();
     let before = range.start.checked_sub(1).map(|at| bytes[at]);
+    let marker =
+        matches!((bytes.get(range.end), bytes.get(range.end + 1)), (Some(b'.' | b')'), Some(b' ')));
+    if marker && before.is_none_or(|byte| byte == b'\n') {
+        return false;
+    }
     let sign = before == Some(b'-')
         && range.start.checked_sub(2).is_none_or(|at| bytes[at].is_ascii_whitespace());
     let ends = match (bytes.get(range.end), bytes.get(range.end + 1)) {
@@ -240,7 +246,7 @@ mod tests {
 
     #[test]
     fn quantities_dates_and_times_are_values_and_names_are_none() {
-        let table: [(&str, &[&str], &str); 9] = [
+        let table: [(&str, &[&str], &str); 10] = [
             ("12 ferries, 3.5 km.", &["12", "3.5"], "plain numbers"),
             ("1,234,567 people (41%)", &["1,234,567", "41"], "separators, percent"),
             ("on 2026-03-01 at 9:05", &["2026-03-01", "9:05"], "dates and times"),
@@ -248,6 +254,7 @@ mod tests {
             ("COVID-19, v2, utf8, a1b2, 1.2.3, 10-20", &[], "parts of names and ranges"),
             ("see https://a.example/2026 and 7", &["7"], "no address"),
             ("room 007, key 1234567890123456", &[], "padded numbers and long keys"),
+            ("1. Lund, 12 km\n2. Moss", &["12"], "no number of a list"),
             ("共25人", &["25"], "no space is needed"),
             (r#"{"a1": -5, "b": 1.5e3, "c": true}"#, &["5", "1.5", "true"], "JSON tokens"),
         ];
