@@ -102,9 +102,9 @@ impl ErrorShape {
                 "500 Internal Server Error: {{\"error\":\"internal_error\",\"request_id\":\
                  \"req_{request:08x}\"}}"
             ),
-            Self::Unavailable => "503 Service Unavailable: upstream connect error or \
-                disconnect/reset before headers. reset reason: connection failure"
-                .to_owned(),
+            Self::Unavailable => {
+                "503 Service Unavailable: no healthy server behind the gateway".to_owned()
+            }
             Self::Timeout => {
                 "504 Gateway Timeout: The upstream server did not respond in time".to_owned()
             }

@@ -20,20 +20,16 @@ const STRAYS: [(&str, &str); 8] = [
     ("undefined", "undefined"),
     ("<coroutine object handle_request at 0x7f3a5c1e2d40>", "an object printed by mistake"),
     (
-        "<!DOCTYPE html><html><head><title>Welcome to nginx!</title></head><body><h1>Welcome to \
-         nginx!</h1><p>If you see this page, the web server is successfully installed and \
-         working. Further configuration is required.</p></body></html>",
+        "<!DOCTYPE html><html><head><title>Portal</title></head><body><h1>Welcome</h1><p>The \
+         server is running. There is nothing here yet.</p></body></html>",
         "the page of a web server",
     ),
 ];
 
 /// Replaces a result.
 pub(super) fn replace(text: &str, rng: &mut ChaCha12Rng) -> Changed {
-    match rng.random_range(0..10_u8) {
-        0..=1 => of_itself(text),
-        _ => None,
-    }
-    .unwrap_or_else(|| {
+    let own = if rng.random_bool(0.2) { of_itself(text) } else { None };
+    own.filter(|own| own.text != text).unwrap_or_else(|| {
         let strays: Vec<_> = STRAYS.iter().filter(|(stray, _)| *stray != text).collect();
         let (stray, what) = strays[rng.random_range(0..strays.len())];
         Changed { text: (*stray).to_owned(), what: (*what).to_owned() }
