@@ -368,4 +368,3 @@ pub(super) fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a st
     };
     Err(Failure::usage(format!("suite `{}` has no subset `{name}`", suite.meta.name)).hint(hint))
 }
-
