@@ -17,6 +17,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -30,6 +31,10 @@ const HEAD: Duration = Duration::from_mins(10);
 
 /// Connections that are open at once; more wait to be taken in.
 const CONNECTIONS: usize = 8_192;
+
+/// How long, and how many bytes, a connection is still read after its last answer.
+const LINGER: Duration = Duration::from_secs(10);
+const REST: u64 = 256 << 20;
 
 /// What is served.
 pub struct Served {
@@ -88,7 +93,20 @@ async fn answer(stream: TcpStream, router: Router) {
     server.timer(TokioTimer::new()).header_read_timeout(HEAD);
     let service = TowerToHyperService::new(router);
     // A connection that breaks has nobody left to tell.
-    let _broken = server.serve_connection(TokioIo::new(stream), service).await;
+    let served = server.serve_connection(TokioIo::new(stream), service).without_shutdown().await;
+    if let Ok(parts) = served {
+        linger(parts.io.into_inner()).await;
+    }
+}
+
+/// Takes in what a client still sends after its last answer: one that is refused before all
+/// of its body was read would otherwise see a broken connection and no refusal.
+async fn linger(mut stream: TcpStream) {
+    let rest = async {
+        stream.shutdown().await?;
+        tokio::io::copy(&mut stream.take(REST), &mut tokio::io::sink()).await
+    };
+    drop(tokio::time::timeout(LINGER, rest).await);
 }
 
 /// Returns everything that is served.
