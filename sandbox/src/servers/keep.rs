@@ -15,20 +15,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, WaitOptions, getpid, pidfd_open, set_child_subreaper,
-    setrlimit, wait,
+    Pid, PidfdFlags, WaitOptions, getpid, pidfd_open, set_child_subreaper, wait,
 };
 
-use crate::browser::end_all;
+use crate::browser::{end_all, limit};
 
 /// How often adopted processes that ended are buried.
 const ROUND: Duration = Duration::from_secs(1);
 
 /// How long a server may take to end once its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
-
-/// Size of any file that it writes, in bytes.
-const FILE: u64 = 1 << 30;
 
 /// Memory that each of its processes may fill, in bytes.
 const MEMORY: u64 = 4 << 30;
@@ -41,12 +37,7 @@ const NOT_STARTED: i32 = 127;
 /// ended it.
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
     set_child_subreaper(Some(getpid()))?;
-    for (resource, value) in
-        [(Resource::Core, 0), (Resource::Fsize, FILE), (Resource::Data, MEMORY)]
-    {
-        // A limit that is lower already stays.
-        let _ = setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
-    }
+    limit(MEMORY);
     let child = match Command::new(program).args(arguments).spawn() {
         Ok(child) => child,
         Err(error) => {

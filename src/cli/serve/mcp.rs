@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use wildgym_sandbox::Host;
 use wildgym_sandbox::web::serve::is_local;
+use wildgym_tasks::{Factor, Variant};
 
 use super::super::{Code, Failure, data, say, start};
 use super::free::{Free, FreeArgs};
@@ -40,6 +41,11 @@ pub(in crate::cli) struct McpArgs {
 
     #[command(flatten)]
     free: FreeArgs,
+
+    /// Factors to take away from the tasks, separated by commas; a task without them is served
+    /// as it is
+    #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
+    idealise: Vec<Factor>,
 
     /// Sandboxes of each task, or without a task in all; with `--listen`
     #[arg(short = 'k', long, value_name = "COUNT", default_value = "1", help_heading = "Server",
@@ -190,6 +196,10 @@ fn open(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
 }
 
 fn open_free(args: &McpArgs) -> Result<Opened, Failure> {
+    if args.held.servers.is_given() || !args.idealise.is_empty() {
+        return Err(Failure::usage("`--idealise` and foreign servers belong to tasks")
+            .hint("name the tasks to serve with `--task ID` or `--tasks PATTERN`"));
+    }
     let free = Arc::new(Free::open(&args.held, &args.free)?);
     let place = |number| {
         let made = Arc::clone(&free);
@@ -208,7 +218,8 @@ fn open_free(args: &McpArgs) -> Result<Opened, Failure> {
 }
 
 fn open_tasks(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
-    let held = args.held.open("mcp", args.sandboxes)?;
+    let variant = Variant::ideal(args.idealise.iter().copied());
+    let held = args.held.open("mcp", args.sandboxes, variant)?;
     let Held { gym, store, config, judge, answers, lock } = held;
     let tasks = &config.plan.tasks;
     if let (None, [first, _, ..]) = (args.listen, tasks.as_slice()) {
