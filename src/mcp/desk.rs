@@ -33,13 +33,16 @@ const PULSE: Duration = Duration::from_secs(5);
 /// Makes the sandbox, or says why it cannot be made.
 pub type Open = dyn Fn() -> BoxFuture<'static, Result<Arc<dyn Acts>, String>> + Send + Sync;
 
+/// A sandbox that was made, and what makes rounds of its calls.
+type Taken = (Arc<dyn Acts>, Rounds);
+
 /// The tools of one sandbox.
 pub struct Desk {
     tools: Vec<Tool>,
     /// The names of the tools of the task, where one is served.
     own: Option<[String; 2]>,
     open: Box<Open>,
-    opened: OnceCell<Result<(Arc<dyn Acts>, Rounds), String>>,
+    opened: OnceCell<Result<Taken, String>>,
     /// Names of calls so far.
     taken: Mutex<BTreeSet<String>>,
 }
@@ -61,7 +64,7 @@ impl Desk {
         Self { tools, own, open, opened: OnceCell::new(), taken: Mutex::default() }
     }
 
-    async fn opened(&self) -> Result<(Arc<dyn Acts>, Rounds), String> {
+    async fn opened(&self) -> Result<Taken, String> {
         let open = || async {
             let acts = (self.open)().await?;
             let rounds = Rounds::of(Arc::clone(&acts));
@@ -77,7 +80,7 @@ impl Desk {
         };
         match &self.own {
             Some([get_task, _]) if *get_task == asked.name => match acts.task().await {
-                Ok(Some(told)) => said::task(told),
+                Ok(Some(told)) => said::task(&told),
                 Ok(None) => said::failed("there is no task here"),
                 Err(why) => said::failed(&why),
             },

@@ -39,7 +39,7 @@ fn script(place: &Place, name: &str, text: &str) -> String {
     let folder = place.path().join("agent");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(name), text).unwrap();
-    let program = if name.ends_with(".py") { python() } else { "sh" };
+    let program = if Path::new(name).extension() == Some("py".as_ref()) { python() } else { "sh" };
     format!("{program} agent/{name}")
 }
 

@@ -20,7 +20,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -92,6 +92,17 @@ pub fn keep_guest(
     // Where an orphan's burial took the status, it is unknown.
     let status = status.ok().flatten();
     Ok(status.and_then(|status| status.code().or(status.signal().map(|signal| 128 + signal))))
+}
+
+/// Sees a keeper off whose lifeline is cut: waits until it has ended, and everything below it
+/// with it, and kills it where that takes too long.
+pub(crate) fn see_off(keeper: &mut Child) {
+    let begin = Instant::now();
+    while matches!(keeper.try_wait(), Ok(None)) && begin.elapsed() < ENDING {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let _ = keeper.kill();
+    let _ = keeper.wait();
 }
 
 /// Waits until the child has ended, or nobody holds the other end of standard error.

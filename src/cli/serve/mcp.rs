@@ -86,7 +86,7 @@ enum ClientName {
     Vscode,
     /// Codex
     Codex,
-    /// The OpenAI Agents SDK, in Python
+    /// The `OpenAI` Agents SDK, in Python
     OpenaiAgents,
     /// The official SDK for Python
     Python,
@@ -286,19 +286,18 @@ fn tell(event: Event) {
 
 async fn serve(args: &McpArgs, opened: Opened, mut stop: Stop) -> Result<Code, Failure> {
     let Opened { places, kept, .. } = opened;
-    match args.listen {
-        Some(address) => listen(args, address, &places, stop.clone()).await?,
-        None => {
-            let Some(place) = places.first() else { return Ok(Code::Done) };
-            let (input, output) = mcp::stdio_pipes();
-            tokio::select! {
-                served = mcp::stdio(Arc::clone(&place.desk), input, output) => {
-                    served.map_err(|error| Failure::usage(format!(
-                        "the client does not speak the protocol: {error}"
-                    )))?;
-                }
-                () = stop.asked() => {}
+    if let Some(address) = args.listen {
+        listen(args, address, &places, stop.clone()).await?;
+    } else {
+        let Some(place) = places.first() else { return Ok(Code::Done) };
+        let (input, output) = mcp::stdio_pipes();
+        tokio::select! {
+            served = mcp::stdio(Arc::clone(&place.desk), input, output) => {
+                served.map_err(|error| Failure::usage(format!(
+                    "the client does not speak the protocol: {error}"
+                )))?;
             }
+            () = stop.asked() => {}
         }
     }
     // What clients hold of the sandboxes goes before what is kept is judged.
