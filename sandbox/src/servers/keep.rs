@@ -19,6 +19,7 @@ use rustix::process::{
 };
 
 use crate::browser::{end_all, limit};
+use crate::guest::filtered;
 
 /// How often adopted processes that ended are buried.
 const ROUND: Duration = Duration::from_secs(1);
@@ -38,7 +39,10 @@ const NOT_STARTED: i32 = 127;
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
     set_child_subreaper(Some(getpid()))?;
     limit(MEMORY);
-    let child = match Command::new(program).args(arguments).spawn() {
+    let (arguments, filter) = filtered(program, arguments)?;
+    let started = Command::new(program).args(arguments).spawn();
+    drop(filter);
+    let child = match started {
         Ok(child) => child,
         Err(error) => {
             use std::io::Write;
