@@ -23,6 +23,19 @@ pub enum Verdict {
     Unjudged,
 }
 
+impl Verdict {
+    /// Returns the name used in files and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Degraded => "degraded",
+            Self::Fail => "fail",
+            Self::Unjudged => "unjudged",
+        }
+    }
+}
+
 /// One line of `verdicts/<judge>.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VerdictRecord {

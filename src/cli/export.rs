@@ -7,13 +7,14 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::judging::BAD_LINE;
-use super::{Code, Failure, LEFT_OUT, data, report, say, say_damaged};
+use super::{Code, Failure, LEFT_OUT, data, report, say, say_damaged, show};
 use crate::report::messages;
-use crate::store::Store;
+use crate::store::{Store, Stored};
 
 /// Write the trajectories of a run to stdout, a JSON object a line
 ///
-/// An attempt whose transcript cannot be read is left out and named, and the exit code is 1.
+/// Of a run that a server kept, every episode that was not lost is written; of others, the attempt
+/// that counts of each trial. An attempt whose transcript cannot be read is left out and named, and the exit code is 1.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// Directory of the run
@@ -62,24 +63,32 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
         Format::Messages => {}
     }
     let index = store.survey()?;
+    let is_served = show::is_served(&store)?;
     say_damaged(&index.damaged, LEFT_OUT);
     let mut whole = bad_lines.is_empty() && index.damaged.is_empty();
     for (trial, known) in &index.trials {
-        let Some(stored) = known.counted() else { continue };
-        let records = match store.records(trial, stored.attempt) {
-            Ok(records) => records,
-            Err(error) if error.is_damage() => {
-                say(&format!("{error}; {LEFT_OUT}"));
-                whole = false;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
+        let ended = |stored: &&Stored| !stored.outcome().is_lost();
+        let counted: Vec<&Stored> = if is_served {
+            known.attempts.iter().filter(ended).collect()
+        } else {
+            known.counted().into_iter().collect()
         };
-        let verdict = verdicts.get(&(trial.clone(), stored.attempt));
-        let verdict = verdict.map(|verdict| verdict.verdict);
-        let schemas = told.get(&*trial.condition).unwrap_or(&schemas);
-        let line = messages(&records, verdict, &|digest| blobs.get(digest).ok(), schemas);
-        data(&line.to_string());
+        for stored in counted {
+            let records = match store.records(trial, stored.attempt) {
+                Ok(records) => records,
+                Err(error) if error.is_damage() => {
+                    say(&format!("{error}; {LEFT_OUT}"));
+                    whole = false;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let verdict = verdicts.get(&(trial.clone(), stored.attempt));
+            let verdict = verdict.map(|verdict| verdict.verdict);
+            let schemas = told.get(&*trial.condition).unwrap_or(&schemas);
+            let line = messages(&records, verdict, &|digest| blobs.get(digest).ok(), schemas);
+            data(&line.to_string());
+        }
     }
     Ok(if whole { Code::Done } else { Code::Incomplete })
 }

@@ -67,9 +67,9 @@ impl From<StoreError> for Failure {
             StoreError::NoRun(_) => {
                 Some("name a run's directory, such as `runs/<time>-starter-reference`")
             }
-            StoreError::Exists(_) => {
-                Some("go on with it by `wildgym resume RUN`, or take another `--name`")
-            }
+            StoreError::Exists(_) => Some(
+                "take another `--name`; `wildgym resume RUN` goes on with one that was not served",
+            ),
             StoreError::Locked { .. } => Some("wait for that process, or stop it first"),
             StoreError::Newer { .. } => Some("use the version of wildgym that made the run"),
             StoreError::Corrupt { path, .. } if path.file_name() == Some("run.toml") => {

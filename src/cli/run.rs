@@ -317,6 +317,22 @@ pub(super) fn root(
 
 /// Returns the ids of the selected tasks.
 pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failure> {
+    if let Some(AgentArg::Wrong(name)) = &args.agent {
+        let files = suite.tasks.values().filter_map(|task| task.scenario_file.as_ref());
+        let known: BTreeSet<&str> =
+            files.flat_map(|file| &file.wrong).map(|wrong| wrong.name.as_str()).collect();
+        if !known.contains(name.as_str()) {
+            let some: Vec<&str> = known.iter().copied().take(10).collect();
+            let hint = if some.is_empty() {
+                "take another agent: its tasks have no wrong solutions".to_owned()
+            } else {
+                format!("there are {}, such as `{}`", known.len(), some.join("`, `"))
+            };
+            let suite = &suite.meta.name;
+            let problem = format!("no task of suite `{suite}` has a wrong solution `{name}`");
+            return Err(Failure::usage(problem).hint(hint));
+        }
+    }
     let (tasks, subset) = (args.tasks.as_deref(), args.subset.as_deref());
     let selection = Selection { tasks, subset, limit: args.limit };
     selected(suite, selection, |task| has_solution(task, args.agent.as_ref()))

@@ -3,15 +3,15 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Code, Failure, data, report};
 use crate::judge::{Examiner, Findings};
 use crate::metrics::State;
 use crate::record::{AnnotationRecord, Outcome, Record, TrialId};
 use crate::report::{GraphOptions, RunView, TranscriptOptions, TrialView};
-use crate::store::{Store, StoreError};
-use crate::verdict::VerdictRecord;
+use crate::store::{Condition, Store, StoreError};
+use crate::verdict::{Verdict, VerdictRecord};
 
 /// List the trials of a run, or print the transcript of one
 #[derive(Debug, Args)]
@@ -60,10 +60,11 @@ pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
     }
     let view = report::view_by(&store, args.judge.as_deref())?;
     match &args.trial {
+        None if is_served(&store)? && args.state.is_empty() => episodes(args, &store)?,
         None => list(args, &store, &view),
         Some(named) => {
-            let trial = find(&view, named)?;
-            show(args, &store, trial)?;
+            let trial = find(&store, &view, named)?;
+            show(args, &store, &trial)?;
         }
     }
     Ok(Code::Done)
@@ -106,8 +107,41 @@ fn list(args: &ShowArgs, store: &Store, view: &RunView) {
     }
 }
 
-/// Finds the one trial that is meant: each part given must be equal, from the task on.
-fn find<'a>(view: &'a RunView, named: &str) -> Result<&'a TrialView, Failure> {
+/// Returns whether whoever acted came from outside, and so might begin episodes beyond the
+/// plan: with other seeds, and again.
+pub(super) fn is_served(store: &Store) -> Result<bool, StoreError> {
+    Ok(store.config()?.conditions.values().any(Condition::is_held))
+}
+
+/// Lists every episode that a server kept.
+fn episodes(args: &ShowArgs, store: &Store) -> Result<(), Failure> {
+    let config = store.config()?;
+    let judge = args.judge.as_deref().unwrap_or(&config.judge.name);
+    let (verdicts, _) = store.last_verdicts(judge)?;
+    let index = store.survey()?;
+    if index.trials.is_empty() {
+        super::say("no episode was begun");
+    }
+    for (trial, known) in &index.trials {
+        for stored in &known.attempts {
+            let verdict = verdicts.get(&(trial.clone(), stored.attempt)).map(|line| line.verdict);
+            let (attempt, outcome) = (stored.attempt, stored.outcome());
+            if args.json {
+                let trial = trial.to_string();
+                let line = json!({ "trial": trial, "attempt": attempt, "outcome": outcome, "verdict": verdict });
+                data(&line.to_string());
+            } else {
+                let verdict = verdict.map_or("not judged", Verdict::name);
+                data(&format!("{trial} --attempt {attempt}  {verdict}  {outcome}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds the one trial that is meant: each part given must be equal, from the task on. Of
+/// those beyond the plan, too.
+fn find(store: &Store, view: &RunView, named: &str) -> Result<TrialId, Failure> {
     let means = |id: &TrialId| {
         let (full, short) = (id.to_string(), format!("{}/{}/{}", id.task, id.variant, id.k));
         full == named || short == named || id.task == named || {
@@ -116,15 +150,19 @@ fn find<'a>(view: &'a RunView, named: &str) -> Result<&'a TrialView, Failure> {
             without_variant == named || without_k == named
         }
     };
-    let found: Vec<&TrialView> = view.trials.iter().filter(|trial| means(&trial.id)).collect();
+    let planned = view.trials.iter().map(|trial| trial.id.clone());
+    let mut found: Vec<TrialId> = planned.filter(&means).collect();
+    if found.is_empty() {
+        found = store.survey()?.trials.into_keys().filter(means).collect();
+    }
     match found.as_slice() {
         [] => Err(Failure::usage(format!("the run has no trial `{named}`"))
             .hint(format!("see them with `wildgym show {}`", view.label.run))),
         [one, ..] => {
             if found.len() > 1 {
-                super::say(&format!("{} of {} trials that `{named}` means", one.id, found.len()));
+                super::say(&format!("{one} of {} trials that `{named}` means", found.len()));
             }
-            Ok(one)
+            Ok(one.clone())
         }
     }
 }
@@ -137,8 +175,9 @@ pub(super) fn attempt_of(
     wanted: Option<u32>,
 ) -> Result<(TrialId, u32), Failure> {
     let view = report::view_by(store, None)?;
-    let trial = find(&view, named)?;
-    Ok((trial.id.clone(), attempt(store, &trial.id, wanted)?))
+    let trial = find(store, &view, named)?;
+    let attempt = attempt(store, &trial, wanted)?;
+    Ok((trial, attempt))
 }
 
 /// Returns the attempt that is asked for, else the one that counts, else the last.
@@ -160,14 +199,14 @@ fn attempt(store: &Store, trial: &TrialId, wanted: Option<u32>) -> Result<u32, F
     Ok(attempt)
 }
 
-fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure> {
-    let attempt = attempt(store, &trial.id, args.attempt)?;
-    let records = store.records(&trial.id, attempt)?;
-    let verdicts = verdicts(args, store, (&trial.id, attempt))?;
+fn show(args: &ShowArgs, store: &Store, trial: &TrialId) -> Result<(), Failure> {
+    let attempt = attempt(store, trial, args.attempt)?;
+    let records = store.records(trial, attempt)?;
+    let verdicts = verdicts(args, store, (trial, attempt))?;
     if let Some(path) = &args.graph {
-        return draw(path, store, (&trial.id, attempt), (&records, verdicts));
+        return draw(path, store, (trial, attempt), (&records, verdicts));
     }
-    let annotations = store.annotations_of(&trial.id, attempt)?;
+    let annotations = store.annotations_of(trial, attempt)?;
     if args.json {
         print_json(&records, &verdicts, &annotations);
         return Ok(());

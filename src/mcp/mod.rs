@@ -23,7 +23,7 @@ pub use acts::{Acts, Free, Told};
 pub use desk::{Desk, GET_TASK, Open, SUBMIT_ANSWER};
 pub use handler::{Asked, Served, Tell};
 pub use http::{Guard, Paths, router, token};
-pub use snippet::{Client, Reach, snippet};
+pub use snippet::{Client, Reach, file, snippet};
 pub use stdio::stdio;
 
 pub use rmcp::transport::stdio_pipes;

@@ -30,20 +30,26 @@ pub enum Reach {
     Url(String),
 }
 
-/// Returns what to write, with a first line that says where.
+/// Returns where a client's snippet belongs, where that is a file of JSON, which can say nothing
+/// of itself.
+#[must_use]
+pub fn file(client: Client) -> Option<&'static str> {
+    match client {
+        Client::ClaudeDesktop => {
+            Some("claude_desktop_config.json, or any client that reads `mcpServers`")
+        }
+        Client::Cursor => Some(".cursor/mcp.json"),
+        Client::VsCode => Some(".vscode/mcp.json"),
+        Client::Codex | Client::OpenaiAgents | Client::Python | Client::Typescript => None,
+    }
+}
+
+/// Returns what to write.
 #[must_use]
 pub fn snippet(client: Client, reach: &Reach) -> String {
     match client {
-        Client::ClaudeDesktop => {
-            let file = "claude_desktop_config.json, or any client that reads `mcpServers`";
-            format!("// {file}\n{}", pretty(&servers("mcpServers", reach, false)))
-        }
-        Client::Cursor => {
-            format!("// .cursor/mcp.json\n{}", pretty(&servers("mcpServers", reach, false)))
-        }
-        Client::VsCode => {
-            format!("// .vscode/mcp.json\n{}", pretty(&servers("servers", reach, true)))
-        }
+        Client::ClaudeDesktop | Client::Cursor => pretty(&servers("mcpServers", reach, false)),
+        Client::VsCode => pretty(&servers("servers", reach, true)),
         Client::Codex => format!("# ~/.codex/config.toml\n[mcp_servers.wildgym]\n{}", toml(reach)),
         Client::OpenaiAgents => openai_agents(reach),
         Client::Python => python(reach),
@@ -111,6 +117,7 @@ fn openai_agents(reach: &Reach) -> String {
     };
     format!(
         "# pip install openai-agents
+import asyncio
 from agents import Agent, Runner
 from agents.mcp import {class}
 
@@ -119,7 +126,9 @@ async def main():
     async with {class}(params=params, client_session_timeout_seconds=300) as gym:
         agent = Agent(name=\"agent\", mcp_servers=[gym],
                       instructions=\"Call get_task, do it, end with submit_answer.\")
-        await Runner.run(agent, \"Begin.\", max_turns=100)"
+        await Runner.run(agent, \"Begin.\", max_turns=100)
+
+asyncio.run(main())"
     )
 }
 
@@ -135,11 +144,14 @@ fn python(reach: &Reach) -> String {
     };
     format!(
         "# pip install 'mcp>=2'
+import asyncio
 {import}
 
 async def main():
     async with Client({place}) as gym:
-        print(await gym.call_tool(\"get_task\", {{}}))"
+        print(await gym.call_tool(\"get_task\", {{}}))
+
+asyncio.run(main())"
     )
 }
 

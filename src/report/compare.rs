@@ -90,7 +90,7 @@ fn heading(comparison: &Comparison, page: Page) -> String {
         parts.push(format!("{} {} ({digest})", label.suite.name, label.suite.version));
     }
     if !differs("judge") {
-        parts.push(format!("judge {}", label.judge_line()));
+        parts.push(format!("judge {}", comparison.a.judge_line()));
     }
     if !differs("web") {
         parts.push(format!("web {}", label.web));

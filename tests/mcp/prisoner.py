@@ -69,6 +69,13 @@ try:
 except OSError:
     pass
 
+# Sockets that no namespace walls in: between virtual machines and with their host.
+try:
+    socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+    note("made", "a socket between virtual machines")
+except OSError:
+    pass
+
 # Writing where it was given nothing to write.
 for path in ["/usr/bin/mine", "/etc/mine", __file__, "/run/wildgym/task.md", "/run/wildgym/mine"]:
     try:

@@ -248,9 +248,8 @@ fn snippets_can_be_pasted() {
         assert!(ran.out.contains(folder.to_str().unwrap()), "{client}: {}", ran.out);
         assert!(!ran.out.contains("--snippet"), "{client}: {}", ran.out);
         if client == "claude-desktop" {
-            let json = ran.out.split_once('\n').unwrap().1;
-            let read: Value = serde_json::from_str(json).unwrap();
-            assert!(read["mcpServers"]["wildgym"]["command"].is_string(), "{json}");
+            let read: Value = serde_json::from_str(&ran.out).unwrap();
+            assert!(read["mcpServers"]["wildgym"]["command"].is_string(), "{read}");
         }
     }
 }

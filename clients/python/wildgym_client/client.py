@@ -21,8 +21,19 @@ from .types import Evaluation, Json, Observation, Refused, TaskInfo
 Outcome = Union[Observation, Evaluation, Refused, None]
 
 
-def call(name: str, id: Optional[str] = None, **arguments: Any) -> Json:
-    """Returns a call of a tool: `call("crm_get_contact", contact_id=7)`."""
+# Seconds for which a server that was there may be away.
+_AWAY = 30.0
+
+# Seconds after which an unused connection is opened anew.
+_IDLE = 120.0
+
+
+def call(name: str, id: Optional[str] = None, /, **arguments: Any) -> Json:
+    """Returns a call of a tool: `call("crm_get_contact", contact_id=7)`.
+
+    The tool's name, and an id for the call, stand in their places alone, so that arguments may
+    have any name.
+    """
     made: Json = {"name": name, "arguments": arguments}
     if id is not None:
         made["id"] = id
@@ -56,6 +67,7 @@ class Client:
         self._timeout = timeout
         self._patience = patience
         self._local = threading.local()
+        self._met = False
 
     def __enter__(self) -> Client:
         return self
@@ -166,12 +178,17 @@ class Client:
         `again` says whether the request may be sent again where it is not known if it
         arrived.
         """
-        end = time.monotonic() + self._patience
+        begin = time.monotonic()
+        end = begin + self._patience
         while True:
             try:
                 status, headers, data = self._exchange(method, path, body)
-            except (OSError, http.client.HTTPException):
+                self._met = True
+            except (OSError, http.client.HTTPException) as error:
                 self.disconnect()
+                if isinstance(error, ConnectionRefusedError):
+                    # Nobody is there: never was, or went away and may come again.
+                    end = min(end, begin + _AWAY) if self._met else begin
                 if not again or time.monotonic() > end:
                     raise
                 time.sleep(0.2)
@@ -191,15 +208,21 @@ class Client:
         self, method: str, path: str, body: Optional[Mapping[str, Any]]
     ) -> Tuple[int, Dict[str, str], bytes]:
         connection = getattr(self._local, "connection", None)
+        if connection is not None and time.monotonic() - self._local.used > _IDLE:
+            # The server may be about to close what nobody uses.
+            self.disconnect()
+            connection = None
         if connection is None:
             kind = http.client.HTTPSConnection if self._https else http.client.HTTPConnection
             connection = kind(self._host, self._port, timeout=self._timeout)
             self._local.connection = connection
+        self._local.used = time.monotonic()
         sent = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         connection.request(method, self._root + path, sent, headers)
         response = connection.getresponse()
         data = response.read()
+        self._local.used = time.monotonic()
         return response.status, {k.lower(): v for k, v in response.getheaders()}, data
 
 

@@ -31,6 +31,7 @@ use rustix::process::{
 };
 
 use super::tree;
+use crate::guest::filtered;
 
 /// What is between the keeper's descriptors and the browser's.
 const REMOTE_CONTROL: &str = "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null";
@@ -84,7 +85,9 @@ pub fn keep_guest(
 ) -> io::Result<Option<i32>> {
     set_child_subreaper(Some(getpid()))?;
     limit(MEMORY);
+    let (arguments, filter) = filtered(program, arguments)?;
     let mut child = Command::new(program).args(arguments).stderr(File::create(errors)?).spawn()?;
+    drop(filter);
     let ended = Pid::from_raw(child.id().cast_signed()).map_or(Ok(()), wait_for_either);
     let status = child.try_wait();
     end_all()?;

@@ -6,9 +6,11 @@
 //! loopback of its own.
 
 mod cage;
+mod filter;
 mod kept;
 
 pub use crate::browser::keep_guest;
 pub(crate) use cage::{Arguments, IN_MEMORY};
 pub use cage::{Cage, HOME, Mount, bubblewrap};
+pub(crate) use filter::filtered;
 pub use kept::{Guest, Left, Start};

@@ -11,6 +11,7 @@
 //! no limits but those that its user gave it.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Command;
@@ -23,6 +24,7 @@ use rustix::process::{
 };
 
 use crate::browser::{end_all, limit};
+use crate::guest::filtered;
 
 /// How often adopted processes that ended are buried.
 const ROUND: Duration = Duration::from_secs(1);
@@ -41,7 +43,8 @@ const NOT_STARTED: i32 = 127;
 /// ended it.
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
     limit(MEMORY);
-    keep_while(None, program, arguments)
+    let (arguments, filter) = filtered(program, arguments)?;
+    keep_while(None, program, &arguments, filter)
 }
 
 /// Keeps a server until it ends or the process that started this one, whose number is `of`. The
@@ -52,14 +55,21 @@ pub fn keep_beside(of: u32, program: &OsStr, arguments: &[OsString]) -> io::Resu
     if getppid() != Some(of) {
         return Err(io::Error::other("whoever started it is gone"));
     }
-    keep_while(Some(parent), program, arguments)
+    keep_while(Some(parent), program, arguments, None)
 }
 
 /// Keeps a server while `parent` lives; where none is given, while somebody holds the other end
-/// of standard input.
-fn keep_while(parent: Option<OwnedFd>, program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
+/// of standard input. `filter` is open until the server has begun.
+fn keep_while(
+    parent: Option<OwnedFd>,
+    program: &OsStr,
+    arguments: &[OsString],
+    filter: Option<File>,
+) -> io::Result<i32> {
     set_child_subreaper(Some(getpid()))?;
-    let child = match Command::new(program).args(arguments).spawn() {
+    let started = Command::new(program).args(arguments).spawn();
+    drop(filter);
+    let child = match started {
         Ok(child) => child,
         Err(error) => {
             use std::io::Write;

@@ -212,7 +212,11 @@ impl Post {
     pub(super) fn last_words(&self, most: usize) -> String {
         let end = self.errors(most).unwrap_or_default();
         let end = String::from_utf8_lossy(&end).trim().to_owned();
-        if end.is_empty() { "it said nothing".to_owned() } else { format!("it said last: {end}") }
+        if end.is_empty() {
+            "it said nothing on standard error".to_owned()
+        } else {
+            format!("it said last: {end}")
+        }
     }
 
     fn errors(&self, most: usize) -> io::Result<Vec<u8>> {

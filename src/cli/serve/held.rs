@@ -6,7 +6,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use clap::Args;
 use wildgym_tasks::environment::BrowserMode;
-use wildgym_tasks::{Factor, Variant};
+use wildgym_tasks::{Factor, Suite, Variant};
 
 use super::super::faults::{Chosen, check_tasks};
 use super::super::host::{BROWSERS, open_own_gym, open_suite};
@@ -99,13 +99,28 @@ impl HeldArgs {
         self.tasks.is_some() || self.subset.is_some()
     }
 
-    /// Opens the suite and makes the run, under a condition of this name, with `k` trials of
-    /// each task in a variant.
-    pub(super) fn open(&self, label: &str, k: u32, variant: Variant) -> Result<Held, Failure> {
-        let opened = open_suite(&self.suite)?;
+    /// Returns the ids of the tasks that are named.
+    pub(super) fn selected(&self) -> Result<Vec<String>, Failure> {
+        self.of(&open_suite(&self.suite)?.suite)
+    }
+
+    fn of(&self, suite: &Suite) -> Result<Vec<String>, Failure> {
         let (tasks, subset) = (self.tasks.as_deref(), self.subset.as_deref());
-        let selection = Selection { tasks, subset, limit: None };
-        let tasks = run::selected(&opened.suite, selection, |_| true)?;
+        run::selected(suite, Selection { tasks, subset, limit: None }, |_| true)
+    }
+
+    /// Opens the suite and makes the run, under a condition of this name, with `k` trials of
+    /// each task in a variant; `check` may refuse the tasks before anything is made.
+    pub(super) fn open(
+        &self,
+        label: &str,
+        k: u32,
+        variant: Variant,
+        check: impl FnOnce(&[String]) -> Result<(), Failure>,
+    ) -> Result<Held, Failure> {
+        let opened = open_suite(&self.suite)?;
+        let tasks = self.of(&opened.suite)?;
+        check(&tasks)?;
         check_tasks(&opened, &tasks)?;
         let web = self.web.plan(&opened.suite)?;
         let condition = self.condition(label)?;

@@ -100,7 +100,7 @@ pub(super) fn run(args: &HttpArgs) -> Result<Code, Failure> {
     }
     let tokens = tokens(args)?;
     allow_files();
-    let held = args.held.open("http", 1, Variant::default())?;
+    let held = args.held.open("http", 1, Variant::default(), |_| Ok(()))?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let host = Arc::clone(&held.gym.host);

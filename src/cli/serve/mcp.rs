@@ -21,7 +21,6 @@ use crate::runner::{
     Attempt, Attended, Court, Event, Opening, Pace, Referee, Stop, Summary, variants,
 };
 use crate::store::StoreError;
-use crate::verdict::Verdict;
 
 /// How long open connections may take to end with the server.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -121,7 +120,10 @@ pub(super) fn run(args: &McpArgs) -> Result<Code, Failure> {
             .hint("serve several over HTTP: `--listen 127.0.0.1:0`"));
     }
     if let (Some(client), None) = (args.snippet, args.listen) {
-        data(&snippet(client.into(), &Reach::Command(own_command(args)?)));
+        if args.held.names_tasks() {
+            alone(args, &args.held.selected()?)?;
+        }
+        tell_snippet(client.into(), &Reach::Command(own_command(args)?));
         return Ok(Code::Done);
     }
     let runtime = tokio::runtime::Runtime::new()
@@ -217,18 +219,20 @@ fn open_free(args: &McpArgs) -> Result<Opened, Failure> {
     Ok(Opened { host: free.host(), places, kept: None })
 }
 
+/// Refuses several tasks over standard input and output.
+fn alone(args: &McpArgs, tasks: &[String]) -> Result<(), Failure> {
+    let (None, [first, _, ..]) = (args.listen, tasks) else { return Ok(()) };
+    let count = tasks.len();
+    Err(Failure::usage(format!("{count} tasks are named, and one client has one")).hint(format!(
+        "name one, such as `--task {first}`, or serve all with `--listen 127.0.0.1:0`"
+    )))
+}
+
 fn open_tasks(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
     let variant = Variant::ideal(args.idealise.iter().copied());
-    let held = args.held.open("mcp", args.sandboxes, variant)?;
+    let held = args.held.open("mcp", args.sandboxes, variant, |tasks| alone(args, tasks))?;
     let Held { gym, store, config, judge, answers, lock } = held;
     let tasks = &config.plan.tasks;
-    if let (None, [first, _, ..]) = (args.listen, tasks.as_slice()) {
-        let count = tasks.len();
-        return Err(Failure::usage(format!("{count} tasks are named, and one client has one"))
-            .hint(format!(
-                "name one, such as `--task {first}`, or serve all with `--listen 127.0.0.1:0`"
-            )));
-    }
     let referee = Referee::open(&store, &config, judge)?;
     let court = Arc::new(Court::new(referee, store.clone(), stop.clone(), Arc::new(tell)));
     let (mut places, mut attempts) = (Vec::new(), Vec::new());
@@ -259,16 +263,6 @@ fn open_tasks(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
     Ok(Opened { host: Arc::clone(&gym.host), places, kept })
 }
 
-/// Names a verdict.
-fn worth(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Degraded => "degraded",
-        Verdict::Fail => "fail",
-        Verdict::Unjudged => "unjudged",
-    }
-}
-
 /// Tells people how an attempt went.
 fn tell(event: Event) {
     match event {
@@ -279,7 +273,7 @@ fn tell(event: Event) {
         }
         Event::Judged { trial, verdict, detail } => {
             let detail = detail.map(|detail| format!(" ({detail})")).unwrap_or_default();
-            say(&format!("{} {}: {}{detail}", trial.task, trial.k, worth(verdict)));
+            say(&format!("{} {}: {}{detail}", trial.task, trial.k, verdict.name()));
         }
     }
 }
@@ -368,6 +362,14 @@ async fn listen(
     }
 }
 
+/// Prints what to write into a client's configuration, and tells where that belongs.
+fn tell_snippet(client: Client, reach: &Reach) {
+    if let Some(file) = mcp::file(client) {
+        say(&format!("into {file}:"));
+    }
+    data(&snippet(client, reach));
+}
+
 /// Prints an address, and what to write into a client's configuration.
 fn announce(args: &McpArgs, url: &str, place: &Place) {
     let (task, k) = place.trial.clone().unzip();
@@ -378,6 +380,6 @@ fn announce(args: &McpArgs, url: &str, place: &Place) {
         data(&format!("{url}{task}"));
     }
     if let Some(client) = args.snippet {
-        data(&snippet(client.into(), &Reach::Url(url.to_owned())));
+        tell_snippet(client.into(), &Reach::Url(url.to_owned()));
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn rehearse(named: &str) -> Result<Code, Failure> {
             let Part { name, .. } = &part;
             let said = found.reasons.first().map_or("", String::as_str);
             match problem {
-                None => data(&format!("{id} {name}: {}: {said}", word(found.verdict))),
+                None => data(&format!("{id} {name}: {}: {said}", found.verdict.name())),
                 Some(problem) => {
                     wrong += 1;
                     data(&format!("{id} {name}: PROBLEM: {problem}"));
@@ -60,15 +60,6 @@ pub(super) fn rehearse(named: &str) -> Result<Code, Failure> {
     }
     say(&format!("{} tried, {}", counted(tried, "solution"), counted(wrong, "problem")));
     Ok(if wrong == 0 { Code::Done } else { Code::Incomplete })
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Degraded => "degraded",
-        Verdict::Fail => "fail",
-        Verdict::Unjudged => "unjudged",
-    }
 }
 
 /// A solution of a scenario.
@@ -110,7 +101,7 @@ impl Part<'_> {
 
     /// Says what is not as the file says.
     fn problem(&self, examined: &Examined) -> Option<String> {
-        let verdict = word(examined.verdict);
+        let verdict = examined.verdict.name();
         let Some(wrong) = self.wrong else {
             let passed = examined.verdict == Verdict::Pass;
             return (!passed).then(|| format!("the reference should pass, and is {verdict}"));

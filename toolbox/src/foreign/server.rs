@@ -59,7 +59,9 @@ impl Server {
                 return Ok(Ready { session, before });
             }
             state.session = None;
-            before = Some(session.last_words().await);
+            let stuck =
+                if session.is_stuck() { "it did not answer any more, and was ended: " } else { "" };
+            before = Some(format!("{stuck}{}", session.last_words().await));
         }
         if state.starts >= STARTS {
             let how = before.unwrap_or_default();

@@ -17,6 +17,7 @@ use rmcp::service::{
 };
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
+use tokio::sync::watch;
 use wildgym_sandbox::servers::Process;
 use wildgym_sandbox::{Host, Workspace};
 
@@ -30,7 +31,7 @@ use super::{ServerError, Spec};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How long a server that let a call wait for its limit may take to say that it lives.
-const PULSE: Duration = Duration::from_secs(10);
+const PULSE: Duration = Duration::from_secs(5);
 
 /// How long the end of a connection may take.
 const ENDING: Duration = Duration::from_secs(2);
@@ -74,6 +75,18 @@ impl ClientHandler for Handler {
     }
 }
 
+/// Whether a server can still be spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Well,
+    /// A call could not be sent; what that means is found out when the next one comes.
+    Suspect,
+    /// A call waited for its limit, so it may be stuck: it is being asked.
+    Asked,
+    /// It was asked and did not answer.
+    Stuck,
+}
+
 type Running = RunningService<RoleClient, Handler>;
 
 /// A connection.
@@ -86,8 +99,7 @@ pub(super) struct Session {
     stray: Stray,
     /// Whether it said that its list of tools changed.
     changed: Arc<AtomicBool>,
-    /// Whether a call waited for its limit or could not be sent, so that it may be stuck or gone.
-    is_suspect: AtomicBool,
+    health: watch::Sender<Health>,
 }
 
 impl Session {
@@ -115,7 +127,7 @@ impl Session {
                         running: running.into(),
                         process,
                         stray,
-                        is_suspect: AtomicBool::new(false),
+                        health: watch::Sender::new(Health::Well),
                     };
                     let listed = tokio::time::timeout_at(until, session.settled(spec)).await;
                     let failed = match listed {
@@ -186,8 +198,8 @@ impl Session {
         Err(format!("its list of tools has more than {PAGES} pages"))
     }
 
-    /// Makes a call. Dropping the future tells the server that nobody waits any more, and
-    /// makes it suspect.
+    /// Makes a call. Dropping the future tells the server that nobody waits any more, and asks
+    /// it whether it lives: beside all calls, so that no limit of theirs cuts that short.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -206,7 +218,7 @@ impl Session {
         let answered = answered.map_err(|_| ServiceError::TransportClosed)?;
         if matches!(answered, Err(ServiceError::TransportSend(_))) {
             // Over HTTP each message goes by itself: what is behind the next one is unknown.
-            self.is_suspect.store(true, Ordering::Relaxed);
+            self.health.send_replace(Health::Suspect);
         }
         answered.map(|result| plain(&result))
     }
@@ -216,21 +228,18 @@ impl Session {
         if self.peer.is_transport_closed() {
             return false;
         }
-        if !self.is_suspect.load(Ordering::Relaxed) {
-            return true;
+        let mut health = self.health.subscribe();
+        if *health.borrow() == Health::Suspect {
+            let found = ask(&self.peer).await;
+            self.health.send_replace(found);
         }
-        let version = self.peer.peer_info().map(|info| info.protocol_version.clone());
-        if version.is_some_and(|version| !version.has_initialize()) {
-            // That protocol has nothing to ask it by.
-            return true;
-        }
-        let ping = ClientRequest::PingRequest(PingRequest::default());
-        let asked = tokio::time::timeout(PULSE, self.peer.send_request(ping)).await;
-        let lives = matches!(asked, Ok(Ok(_) | Err(ServiceError::McpError(_))));
-        if lives {
-            self.is_suspect.store(false, Ordering::Relaxed);
-        }
-        lives
+        let found = health.wait_for(|health| *health != Health::Asked).await;
+        found.is_ok_and(|health| *health != Health::Stuck)
+    }
+
+    /// Returns whether it was asked and did not answer, though nothing is closed.
+    pub(super) fn is_stuck(&self) -> bool {
+        *self.health.borrow() == Health::Stuck && !self.peer.is_transport_closed()
     }
 
     /// Returns whether it said that its list of tools changed, and forgets it.
@@ -272,11 +281,31 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let Some(handle) = self.handle.take() else { return };
-        self.session.is_suspect.store(true, Ordering::Relaxed);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (peer, health) = (self.session.peer.clone(), self.session.health.clone());
+        health.send_replace(Health::Asked);
+        runtime.spawn(async move {
             let reason = "the call was stopped at its limit".to_owned();
-            runtime.spawn(async move { handle.cancel(Some(reason)).await });
-        }
+            // Who is gone needs no notice.
+            let _gone = handle.cancel(Some(reason)).await;
+            let found = ask(&peer).await;
+            health.send_replace(found);
+        });
+    }
+}
+
+/// Asks a server whether it lives.
+async fn ask(peer: &Peer<RoleClient>) -> Health {
+    let version = peer.peer_info().map(|info| info.protocol_version.clone());
+    if version.is_some_and(|version| !version.has_initialize()) {
+        // That protocol has nothing to ask it by.
+        return Health::Well;
+    }
+    let ping = ClientRequest::PingRequest(PingRequest::default());
+    let asked = tokio::time::timeout(PULSE, peer.send_request(ping)).await;
+    match asked {
+        Ok(Ok(_) | Err(ServiceError::McpError(_))) => Health::Well,
+        Ok(Err(_)) | Err(_) => Health::Stuck,
     }
 }
 
