@@ -145,7 +145,8 @@ pub struct MessageRecord {
     pub role: String,
     /// What was said.
     pub content: Body,
-    /// Why: `prompt`, `task`, `reminder`, or `pictures-refused` for a request that replaces
+    /// Why: `prompt`, `task`, `reminder`, `conclude` where a planner is asked for its answer, or
+    /// `pictures-refused` for a request that replaces
     /// one whose pictures the endpoint did not take.
     pub why: String,
     /// Pictures that were shown with it, in order.
