@@ -146,8 +146,8 @@ pub struct MessageRecord {
     /// What was said.
     pub content: Body,
     /// Why: `prompt`, `task`, `reminder`, `conclude` where a planner is asked for its answer, or
-    /// `pictures-refused` for a request that replaces
-    /// one whose pictures the endpoint did not take.
+    /// `pictures-refused` for a request that replaces one whose pictures the endpoint did not
+    /// take.
     pub why: String,
     /// Pictures that were shown with it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
