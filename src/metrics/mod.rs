@@ -16,6 +16,7 @@ mod gate;
 mod interval;
 mod paired;
 mod prices;
+pub mod resilience;
 mod scores;
 mod stages;
 mod tally;
