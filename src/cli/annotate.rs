@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::cassette::{self, CassetteArgs};
 use super::judging::BAD_LINE;
-use super::run::ModelArgs;
+use super::agent::ModelArgs;
 use super::{Code, Failure, LEFT_OUT, data, say, say_damaged, start};
 use crate::annotate::{Annotated, Annotator, Case, Told, tell};
 use crate::model::Asked;

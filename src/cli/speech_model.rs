@@ -5,7 +5,7 @@ use clap::Args;
 use serde_json::Map;
 
 use super::environment;
-use super::run::DEFAULT_BASE_URL;
+use super::agent::DEFAULT_BASE_URL;
 use crate::store::ModelConfig;
 
 /// Requests in flight at once.

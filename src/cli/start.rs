@@ -12,7 +12,7 @@ use wildgym_tasks::scenario_file::{Replayed, solution};
 
 use super::program::{self, PROGRAM};
 use super::progress::Progress;
-use super::run::WRONG;
+use super::agent::WRONG;
 use super::{Code, Failure, cassette, environment, network, report, say};
 use crate::agent::program::Spec;
 use crate::agent::{

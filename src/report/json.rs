@@ -59,6 +59,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if !calls.is_null() {
         report["conduct"] = calls;
     }
+    if !label.faults.is_empty() {
+        report["label"]["faults"] = json!(label.faults);
+    }
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
     }
