@@ -208,4 +208,3 @@ pub(super) fn has_solution(task: &Task, agent: Option<&AgentArg>) -> bool {
         Some(AgentArg::Built(_)) | None => true,
     }
 }
-

@@ -391,6 +391,7 @@ fn attempt(stored: &Stored) -> AttemptView {
         answer: end.and_then(|end| end.answer.clone()),
         rounds: end.map_or(0, |end| end.rounds),
         calls: end.map_or(0, |end| end.calls),
+        clock: end.map(|end| end.clock),
         usage: end.map(|end| end.usage).unwrap_or_default(),
         tool_usage: end.map(|end| end.tool_usage).unwrap_or_default(),
         user_usage: end.map(|end| end.user_usage).unwrap_or_default(),

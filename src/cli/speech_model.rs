@@ -4,8 +4,8 @@
 use clap::Args;
 use serde_json::Map;
 
-use super::environment;
 use super::agent::DEFAULT_BASE_URL;
+use super::environment;
 use crate::store::ModelConfig;
 
 /// Requests in flight at once.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, conduct, curves, stages, usage};
+use super::{ReportOptions, ablation, campaign, conduct, curves, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -88,6 +88,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     }
     if let Some(ablation) = ablation::value(view) {
         report["ablation"] = ablation;
+    }
+    if let Some(campaign) = campaign::value(view) {
+        report["campaign"] = campaign;
     }
     if let Some(curves) = curves::value(view) {
         report["offered_tools"] = curves;

@@ -10,6 +10,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::ReportOptions;
 use super::ablation;
+use super::campaign;
 use super::conduct;
 use super::curves;
 use super::figures::{counted, number};
@@ -37,6 +38,7 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
     out.push_str(&label(view, &sheet, page));
     out.push_str(&usage(view, options.prices.as_ref(), page));
     out.push_str(&ablation::section(view, page));
+    out.push_str(&campaign::section(view, page));
     out.push_str(&curves::section(view, page));
     out.push_str(&stages(view, page));
     out.push_str(&conduct::section(view, &options.by, page));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::scenario_file::ScenarioType;
 use wildgym_tasks::{Factor, Scenario, Variant};
@@ -67,10 +68,25 @@ pub struct RunLabel {
     /// The faults that calls met, by condition, where a run has some; those of tasks are not
     /// among them.
     pub faults: BTreeMap<String, String>,
+    /// What sets each condition apart, by its name.
+    pub conditions: BTreeMap<String, ConditionLabel>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
     /// What must be said of foreign servers.
     pub servers: Vec<String>,
+}
+
+/// What sets a condition apart: who acts, and the faults that calls meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionLabel {
+    /// Names who acts: the same for conditions that differ in their faults alone.
+    pub arm: String,
+    /// Name of the agent.
+    pub agent: String,
+    /// Name of its model, where it has one.
+    pub model: Option<String>,
+    /// The fault profile, with its seed where that is not 0; [`OFF`](super::OFF) without any.
+    pub faults: String,
 }
 
 /// A suite at one version.
@@ -149,6 +165,8 @@ pub struct AttemptView {
     pub rounds: u32,
     /// Tool calls.
     pub calls: u32,
+    /// Where the task's clock ended, where that is known.
+    pub clock: Option<Timestamp>,
     /// Tokens.
     pub usage: Usage,
     /// Those of them that tools used.

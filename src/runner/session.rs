@@ -209,7 +209,12 @@ impl Session {
         let Opening { attempt, answers, pace, prompt } = self.opening.clone();
         let mut transcript = self.store.transcript(&attempt.trial, attempt.attempt)?;
         let ask = answers.clone().map(|answers| answers as Arc<dyn Ask>);
-        let built = match self.gym.build(&attempt.trial, (&self.config, &self.store), self.mode, (ask, None)) {
+        let built = match self.gym.build(
+            &attempt.trial,
+            (&self.config, &self.store),
+            self.mode,
+            (ask, None),
+        ) {
             Ok(built) => built,
             Err(error) => {
                 let outcome = Outcome::Lost(Lost::Sandbox);
