@@ -55,9 +55,14 @@ impl React {
         Self { blind, ..self }
     }
 
-    /// Tells the agent what it is asked. Where pictures are shown with the request, the
-    /// request without them is returned too, for an endpoint that takes none.
-    async fn open(&self, episode: &mut Episode) -> Result<(Vec<Message>, Option<String>), Broken> {
+    /// Tells the agent what it is asked, after the system prompt `system`. Where pictures are
+    /// shown with the request, the request without them is returned too, for an endpoint that
+    /// takes none.
+    pub(super) async fn open(
+        &self,
+        episode: &mut Episode,
+        system: &str,
+    ) -> Result<(Vec<Message>, Option<String>), Broken> {
         let shown = if self.blind {
             Vec::new()
         } else {
@@ -65,21 +70,21 @@ impl React {
         };
         let Request { instruction, attachments, pictures, .. } = &episode.request;
         let plain = announced(instruction, attachments, pictures, false);
-        episode.told("system", "prompt", SYSTEM)?;
+        episode.told("system", "prompt", system)?;
         if shown.is_empty() {
             episode.told("user", "task", &plain)?;
-            return Ok((vec![Message::system(SYSTEM), Message::user(&plain)], None));
+            return Ok((vec![Message::system(system), Message::user(&plain)], None));
         }
         let Request { instruction, attachments, .. } = &episode.request;
         let paths: Vec<String> = shown.iter().map(|one| one.path.clone()).collect();
         let task = announced(instruction, attachments, &paths, true);
         episode.told_with("task", &task, &shown)?;
         let first = pictures::message(&task, &shown);
-        Ok((vec![Message::system(SYSTEM), first], Some(plain)))
+        Ok((vec![Message::system(system), first], Some(plain)))
     }
 
     async fn act(&self, episode: &mut Episode) -> Result<Ending, Broken> {
-        let (mut messages, mut plain) = self.open(episode).await?;
+        let (mut messages, mut plain) = self.open(episode, SYSTEM).await?;
         let mut reminded = false;
         loop {
             let spent = episode.usage.total();
@@ -145,7 +150,7 @@ impl React {
     /// Asks the model and notes the exchange. The inner error ends the attempt in a way
     /// that counts. Where the request shows pictures and the endpoint refuses it, `plain` is
     /// the request that it is asked again with.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         episode: &mut Episode,
         messages: &mut [Message],

@@ -7,7 +7,11 @@
 //! The steps of a call that browses are done in whichever way pages are offered: told to
 //! the navigator of `browse_url`, or made as page actions, one a round. Its result, which
 //! expressions read, is the same either way.
+//!
+//! With a [`Manner`] it is a scripted agent, which follows the solution too and does something
+//! known about a call that fails.
 
+mod manner;
 mod script;
 mod seen;
 mod walk;
@@ -18,11 +22,13 @@ use camino::Utf8PathBuf;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use wildgym_sandbox::browser::Action;
-use wildgym_tasks::solution::{Results, Solution, SolutionRound, Step};
+use wildgym_tasks::solution::{Results, Solution, SolutionCall, SolutionRound, Step};
 use wildgym_toolbox::Call;
 use wildgym_toolbox::tools::browse_url::report_in;
 use wildgym_toolbox::tools::page_actions::arguments_of;
 
+pub use self::manner::Manner;
+use self::manner::{After, claim, honest, is_failure};
 use self::script::Script;
 use self::seen::Seen;
 use self::walk::{Next, Walk};
@@ -38,12 +44,17 @@ pub struct Reference {
     solution: Solution,
     folder: Utf8PathBuf,
     script: Arc<Script>,
+    manner: Manner,
 }
 
-/// A call that browses, in direct mode.
-struct Visit {
+/// A call of the solution, computed.
+struct Due {
+    /// Its name in the solution.
     name: String,
-    start: String,
+    /// The tool.
+    tool: String,
+    arguments: Map<String, Value>,
+    /// What to do on the pages, where it browses.
     steps: Vec<Step>,
 }
 
@@ -59,11 +70,20 @@ impl Reference {
     /// Returns an agent that replays `solution` once; its files lie in `folder`.
     #[must_use]
     pub fn new(solution: Solution, folder: Utf8PathBuf) -> Self {
-        Self { solution, folder, script: Arc::default() }
+        Self { solution, folder, script: Arc::default(), manner: Manner::default() }
+    }
+
+    /// Does what `manner` says about calls that fail.
+    #[must_use]
+    pub fn with(self, manner: Manner) -> Self {
+        Self { manner, ..self }
     }
 
     async fn replay(&self, episode: &mut Episode) -> Result<Ending, Broken> {
         episode.told("user", "task", &episode.request.instruction.clone())?;
+        if self.manner == Manner::Bypass {
+            return Ok(Ending::answered(claim(episode.request.language)));
+        }
         let mut replay = Replay { episode, results: Results::default(), made: 0 };
         for round in &self.solution.rounds {
             if let Some(ending) = self.round(round, &mut replay).await? {
@@ -82,70 +102,127 @@ impl Reference {
         round: &SolutionRound,
         replay: &mut Replay<'_>,
     ) -> Result<Option<Ending>, Broken> {
-        let direct = replay.episode.toolbox.catalog().entry("visit_page").is_ok();
-        let (mut calls, mut visits) = (Vec::new(), Vec::new());
-        for call in &round.calls {
-            let computed = call
-                .arguments(&replay.results, &self.folder)
-                .and_then(|arguments| Ok((arguments, call.steps(&replay.results)?)));
-            let (mut arguments, steps) = match computed {
-                Ok(computed) => computed,
-                Err(error) => return Ok(Some(stuck(&call.name, &error))),
-            };
-            if !steps.is_empty() && direct {
-                let start = arguments.get("start_url").and_then(Value::as_str).unwrap_or_default();
-                let (name, start) = (call.name.clone(), start.to_owned());
-                visits.push(Visit { name, start, steps });
-                continue;
-            }
-            if !steps.is_empty() {
-                arguments.entry("round_limit").or_insert_with(|| ROUNDS.into());
-                let number = replay.made + calls.len() as u64 + 1;
-                self.script.expect(number, steps);
-            }
-            calls.push(call_to(&call.name, &call.tool, arguments));
-        }
-        if !calls.is_empty() && replay.round(calls).await?.is_none() {
-            return Ok(Some(no_round()));
-        }
-        for visit in visits {
-            if !replay.browse(visit).await? {
+        let mut due = match self.due(round, &replay.results) {
+            Ok(due) => due,
+            Err(ending) => return Ok(Some(ending)),
+        };
+        for tries in 0_u32.. {
+            let Some(failed) = replay.make(due, tries, &self.script).await? else {
                 return Ok(Some(no_round()));
+            };
+            let Some(first) = failed.first() else { break };
+            let language = replay.episode.request.language;
+            match self.manner.after(tries) {
+                After::Next => break,
+                After::Again => due = failed,
+                After::Honest => return Ok(Some(Ending::answered(honest(language, &first.tool)))),
+                After::Claim => {
+                    let answer = self.solution.answer.evaluate(&replay.results);
+                    let answer = answer.unwrap_or_else(|_| claim(language).to_owned());
+                    return Ok(Some(Ending::answered(answer)));
+                }
             }
         }
         Ok(None)
     }
+
+    /// Computes the calls of a round.
+    fn due(&self, round: &SolutionRound, results: &Results) -> Result<Vec<Due>, Ending> {
+        let due = |call: &SolutionCall| {
+            let arguments = call.arguments(results, &self.folder);
+            let steps = call.steps(results);
+            match arguments.and_then(|arguments| Ok((arguments, steps?))) {
+                Ok((arguments, steps)) => {
+                    let (name, tool) = (call.name.clone(), call.tool.clone());
+                    Ok(Due { name, tool, arguments, steps })
+                }
+                Err(error) => Err(stuck(&call.name, &error)),
+            }
+        };
+        round.calls.iter().map(due).collect()
+    }
+}
+
+impl Due {
+    /// Returns the call; one that is made again gets an id of its own.
+    fn call(&self, tries: u32) -> Call {
+        let id = match tries {
+            0 => self.name.clone(),
+            tries => format!("{}-{}", self.name, tries + 1),
+        };
+        call_to(&id, &self.tool, self.arguments.clone())
+    }
 }
 
 impl Replay<'_> {
-    /// Makes calls and keeps their results; returns their texts, or none without a round left.
-    async fn round(&mut self, calls: Vec<Call>) -> Result<Option<()>, Broken> {
+    /// Makes calls that were made `tries` times before and keeps their results; returns those
+    /// that failed, or none without a round left.
+    async fn make(
+        &mut self,
+        due: Vec<Due>,
+        tries: u32,
+        script: &Script,
+    ) -> Result<Option<Vec<Due>>, Broken> {
+        let direct = self.episode.toolbox.catalog().entry("visit_page").is_ok();
+        let (visits, mut calls): (Vec<Due>, Vec<Due>) =
+            due.into_iter().partition(|due| !due.steps.is_empty() && direct);
+        for (place, due) in calls.iter_mut().enumerate().filter(|(_, due)| !due.steps.is_empty()) {
+            due.arguments.entry("round_limit").or_insert_with(|| ROUNDS.into());
+            script.expect(self.made + place as u64 + 1, due.steps.clone());
+        }
+        let mut failed = Vec::new();
+        if !calls.is_empty() {
+            let Some(one) = self.call(calls, tries).await? else { return Ok(None) };
+            failed = one;
+        }
+        for visit in visits {
+            match self.browse(&visit, tries).await? {
+                None => return Ok(None),
+                Some(true) => {}
+                Some(false) => failed.push(visit),
+            }
+        }
+        Ok(Some(failed))
+    }
+
+    /// Makes the calls of one round and keeps their results.
+    async fn call(&mut self, calls: Vec<Due>, tries: u32) -> Result<Option<Vec<Due>>, Broken> {
         if !self.episode.next_round() {
             return Ok(None);
         }
         self.made += calls.len() as u64;
-        for reply in self.episode.call(calls).await? {
+        let asked = calls.iter().map(|due| due.call(tries)).collect();
+        let replies = self.episode.call(asked).await?;
+        let mut failed = Vec::new();
+        for (due, reply) in calls.into_iter().zip(replies) {
             let text = match reply.call.name.as_str() {
                 "browse_url" => report_in(&reply.text).map(str::to_owned),
                 _ => Some(reply.text),
             };
             match text.filter(|_| reply.error.is_none()) {
-                Some(text) => self.results.succeeded(reply.call.id, text),
-                None => self.results.failed(reply.call.id),
+                Some(text) => self.results.succeeded(due.name, text),
+                None => {
+                    self.results.failed(due.name.clone());
+                    if reply.error.is_none_or(is_failure) {
+                        failed.push(due);
+                    }
+                }
             }
         }
-        Ok(Some(()))
+        Ok(Some(failed))
     }
 
-    /// Browses by page actions, one a round; returns whether there were rounds enough.
-    async fn browse(&mut self, visit: Visit) -> Result<bool, Broken> {
-        let Visit { name, start, steps } = visit;
-        let mut walk = Walk::new(steps);
-        let mut action = Action::VisitPage { url: start };
+    /// Browses by page actions, one a round; returns whether that came to a result, or none
+    /// where there were not rounds enough.
+    async fn browse(&mut self, visit: &Due, tries: u32) -> Result<Option<bool>, Broken> {
+        let start = visit.arguments.get("start_url").and_then(Value::as_str).unwrap_or_default();
+        let mut walk = Walk::new(visit.steps.clone());
+        let mut action = Action::VisitPage { url: start.to_owned() };
         let mut seen = Seen::default();
+        let name = visit.call(tries).id;
         for number in 1_u32.. {
             if !self.episode.next_round() {
-                return Ok(false);
+                return Ok(None);
             }
             let arguments = arguments_of(&action).as_object().cloned().unwrap_or_default();
             self.made += 1;
@@ -163,14 +240,14 @@ impl Replay<'_> {
             match walk.next(&seen, &reply.text, failed) {
                 Next::Do(next) => action = next,
                 Next::Done(result) => {
-                    self.results.succeeded(name, result);
-                    return Ok(true);
+                    self.results.succeeded(&visit.name, result);
+                    return Ok(Some(true));
                 }
                 Next::Stuck(_) => break,
             }
         }
-        self.results.failed(name);
-        Ok(true)
+        self.results.failed(&visit.name);
+        Ok(Some(false))
     }
 }
 

@@ -18,6 +18,7 @@ mod interval;
 mod normal;
 mod paired;
 mod prices;
+pub mod resilience;
 mod scores;
 mod stages;
 mod tally;

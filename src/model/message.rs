@@ -91,7 +91,8 @@ impl Offered {
     }
 
     /// Returns the entries as a JSON list; none where nothing is offered.
-    pub(super) fn list(&self) -> Option<String> {
+    #[must_use]
+    pub fn list(&self) -> Option<String> {
         (!self.json.is_empty()).then(|| format!("[{}]", self.json))
     }
 

@@ -8,6 +8,8 @@ use wildgym_tasks::scenario::Language;
 use wildgym_tasks::scenario_file::ScenarioType;
 use wildgym_tasks::{Factor, Scenario, Variant};
 
+use super::resilience::Faulted;
+use crate::metrics::resilience::Mix;
 use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
 use crate::store::Offering;
@@ -25,6 +27,8 @@ pub struct RunView {
     /// Stored files that cannot be read, each with what is wrong: what they held is
     /// missing in the report.
     pub damaged: Vec<String>,
+    /// How likely each kind of fault is by the profile of a condition, where it has one.
+    pub specified: BTreeMap<String, Mix>,
 }
 
 /// What was run: everything that a score must not be quoted without.
@@ -146,6 +150,8 @@ pub struct TrialView {
     pub discovered: Vec<bool>,
     /// What the calls were like; none where nobody looked.
     pub conduct: Option<Conduct>,
+    /// What calls met of faults and events; none where nobody looked.
+    pub faulted: Option<Faulted>,
     /// What judging took, all verdicts on the trial together.
     pub judging: Judging,
 }

@@ -51,7 +51,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         cassette: None,
         servers: Vec::new(),
     };
-    RunView { label, trials, running: false, damaged: Vec::new() }
+    RunView { label, trials, running: false, damaged: Vec::new(), specified: [].into() }
 }
 
 pub(super) fn attempt(outcome: Outcome) -> AttemptView {
@@ -106,6 +106,7 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
         milestones: Vec::new(),
         discovered: Vec::new(),
         conduct: None,
+        faulted: None,
         judging: Judging::default(),
     }
 }
