@@ -1,5 +1,7 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
+mod arms;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -43,6 +45,15 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     svg: Option<Utf8PathBuf>,
 
+    /// Also write what faults cost under each condition, and in each domain, as a CSV file, where
+    /// the run has conditions with faults beside one without (`wildgym campaign`)
+    #[arg(long, value_name = "FILE")]
+    csv: Option<Utf8PathBuf>,
+
+    /// The same with a line for each trial
+    #[arg(long, value_name = "FILE")]
+    trials_csv: Option<Utf8PathBuf>,
+
     /// Prices of tokens, a TOML file [default: `WILDGYM_PRICES`, else no costs are shown]
     #[arg(long, value_name = "FILE")]
     prices: Option<Utf8PathBuf>,
@@ -81,6 +92,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
     if let Some(path) = &args.svg {
         draw(&view, path)?;
     }
+    arms::write(&view, args.csv.as_ref(), args.trials_csv.as_ref())?;
     show(&view, &ReportOptions { by, all_k: args.all_k, prices }, args.json);
     Ok(code(&view))
 }
@@ -321,6 +333,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
                 Some((name.clone(), condition.faults.as_ref()?.to_string()))
             })
             .collect(),
+        conditions: arms::labels(config),
         cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
         servers: config.servers.iter().map(|(name, one)| one.note(name)).collect(),
     }

@@ -192,9 +192,11 @@ fn zero(all: &Resilience, page: Page) -> String {
     }
     let trials = counted(u64::from(all.zero_dose), "trial");
     let mut parts = vec![format!("{trials}, {} passed", all.zero_dose_passed)];
-    parts.extend(all.zero_dose_classes.iter().map(|(class, count)| {
-        format!("{} {}", number(*count), class.name())
-    }));
+    parts.extend(
+        all.zero_dose_classes
+            .iter()
+            .map(|(class, count)| format!("{} {}", number(*count), class.name())),
+    );
     page.entry("zero dose", &parts)
 }
 

@@ -1,11 +1,12 @@
 //! The campaign as CSV: a line for each condition and domain, or for each trial.
 //!
-//! Everything in the tables follows from the trials alone. Fields that programs of tables take
-//! for formulas are no danger here: names of conditions, tasks and domains begin with letters
-//! or digits, and are quoted like any text.
+//! Everything in the tables follows from the trials alone. What a field means stands beside its
+//! namesake in the metrics; fractions lie in 0 to 1, times are in milliseconds, what cannot be
+//! told is empty.
 
 use super::super::view::{RunView, TrialView};
 use super::{Arm, Cell, Contrast, arms, contrasts, domains, is_completed, latency};
+use crate::metrics::resilience::{Reaction, Resilience, Tried};
 use crate::metrics::{State, Toll};
 
 /// Returns a line for each condition of each arm, over all domains and in each; none where the
@@ -28,8 +29,8 @@ pub fn cells(view: &RunView) -> Option<String> {
     Some(written(&rows))
 }
 
-/// The fields of a condition. Fractions lie in 0 to 1, times are in milliseconds.
-const CELL_FIELDS: [&str; 31] = [
+/// The fields of a condition.
+const CELL_FIELDS: [&str; 38] = [
     "arm",
     "agent",
     "model",
@@ -61,6 +62,13 @@ const CELL_FIELDS: [&str; 31] = [
     "agent_ms",
     "evaluation_ms",
     "added_on_clock_ms",
+    "faulted_calls",
+    "zero_dose_trials",
+    "retried",
+    "corrected",
+    "switched",
+    "fell_back",
+    "fabricated_trials",
 ];
 
 /// Writes a condition, in one domain or in all.
@@ -79,9 +87,10 @@ fn line(
         |wanted: fn(&TrialView) -> bool| trials().filter(|trial| wanted(trial)).count().to_string();
     let whole = against.filter(|_| domain.is_empty());
     let times = domain.is_empty().then(|| latency::of(cell));
+    let met = Resilience::of(trials().filter_map(|trial| trial.tried()));
     let figure = |of: fn(&Toll) -> Option<f64>| optional(toll.and_then(of));
     let size = |of: fn(&Toll) -> usize| toll.map(|toll| of(toll).to_string()).unwrap_or_default();
-    vec![
+    let mut line = vec![
         arm.name.to_owned(),
         arm.agent.to_owned(),
         arm.model.unwrap_or_default().to_owned(),
@@ -113,7 +122,12 @@ fn line(
         optional(times.as_ref().and_then(|times| times.agent.mean_ms)),
         optional(times.as_ref().and_then(|times| times.evaluation.mean_ms)),
         optional(whole.and_then(latency::added_on_clock)),
-    ]
+        met.dose.to_string(),
+        met.zero_dose.to_string(),
+    ];
+    line.extend(Reaction::ALL.map(|reaction| met.reactions.of(reaction).to_string()));
+    line.push(met.fabricated.to_string());
+    line
 }
 
 /// Returns a line for each trial; none where the run has no pairs.
@@ -133,7 +147,7 @@ pub fn trials(view: &RunView) -> Option<String> {
 }
 
 /// The fields of a trial. `passed` is empty where it has no verdict.
-const TRIAL_FIELDS: [&str; 20] = [
+const TRIAL_FIELDS: [&str; 29] = [
     "arm",
     "agent",
     "model",
@@ -154,6 +168,15 @@ const TRIAL_FIELDS: [&str; 20] = [
     "model_ms",
     "tools_ms",
     "judging_ms",
+    "class",
+    "dose",
+    "failed_by_fault",
+    "retried",
+    "corrected",
+    "switched",
+    "fell_back",
+    "longest_loop",
+    "fabricated",
 ];
 
 fn trial_line(arm: &Arm<'_>, cell: &Cell<'_>, trial: &TrialView) -> Vec<String> {
@@ -191,6 +214,25 @@ fn trial_line(arm: &Arm<'_>, cell: &Cell<'_>, trial: &TrialView) -> Vec<String> 
         None => [const { String::new() }; 7],
     });
     line.push(trial.judging.took_ms.to_string());
+    line.push(trial.class().map(|class| class.name().to_owned()).unwrap_or_default());
+    line.extend(match trial.tried() {
+        Some(Tried { met, fabricated, .. }) => {
+            let [retried, corrected, switched, fell_back] =
+                Reaction::ALL.map(|reaction| met.reactions.of(reaction));
+            [
+                met.dose,
+                met.failed,
+                retried,
+                corrected,
+                switched,
+                fell_back,
+                met.longest_loop,
+                fabricated.into(),
+            ]
+            .map(|number: u32| number.to_string())
+        }
+        None => [const { String::new() }; 8],
+    });
     line
 }
 

@@ -1,5 +1,6 @@
 //! Whole outputs, kept as snapshots: what changes in them is seen in the diff.
 
+mod campaign;
 mod conduct;
 mod curves;
 mod run;
