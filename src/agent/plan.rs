@@ -6,7 +6,7 @@
 //! prompt is our own and the same for every task and model.
 //!
 //! It stops by a rule of its own: when the planner says that it is done; when it plans
-//! nothing; when it repeats a batch of which every call failed, as nothing moves any more; after
+//! nothing; when it plans a batch again of which every call failed twice in a row; after
 //! [`PLANS`] plans; and one round before its limit on rounds. Then, unless the planner has
 //! answered, it is asked once for the answer that the results allow.
 
@@ -31,6 +31,9 @@ const SYSTEM: &str = include_str!("plan.md");
 /// Most plans of an attempt (MCP-Bench: 20 rounds).
 pub(super) const PLANS: u32 = 20;
 
+/// How often a batch is made of which every call fails.
+const TRIES: u32 = 2;
+
 /// What the planner is told after a reply without a plan.
 const REMINDER: &str = "Your last message was no plan. Reply with one JSON object and nothing \
     else: {\"reasoning\": \"…\", \"calls\": [{\"tool\": \"…\", \"arguments\": {}}], \"done\": \
@@ -47,6 +50,13 @@ pub struct Plan {
     asks: React,
     /// The tools, as the prompt lists them.
     tools: Arc<Offered>,
+}
+
+/// A batch of which every call failed.
+struct Stuck {
+    batch: Vec<(String, String)>,
+    /// How often in a row.
+    times: u32,
 }
 
 /// What to do after a plan.
@@ -82,7 +92,7 @@ impl Plan {
         let system = format!("{SYSTEM}{}", listed(&self.tools));
         let (mut messages, mut plain) = self.asks.open(episode, &system).await?;
         let mut reminded = false;
-        let mut stuck = None;
+        let mut stuck: Option<Stuck> = None;
         for plan in 1_u32.. {
             // The last round is for the answer.
             let rounds = episode.limits.rounds;
@@ -115,7 +125,9 @@ impl Plan {
             };
             let replies = make(episode, &batch).await?;
             let failed = replies.iter().all(|reply| reply.error.is_some());
-            stuck = failed.then_some(batch);
+            let before = stuck.take().filter(|stuck| stuck.batch == batch);
+            let times = before.map_or(1, |stuck| stuck.times + 1);
+            stuck = failed.then_some(Stuck { batch, times });
             messages.push(Message::user(&told(&replies)));
         }
         Ok(Ending::without(Outcome::NoAnswer, "no plan left"))
@@ -182,12 +194,13 @@ impl Agent for Plan {
 }
 
 /// Decides after a plan; `stuck` is the batch before it, where every call of that failed.
-fn turn(said: Said, stuck: Option<&Vec<(String, String)>>) -> Turn {
+fn turn(said: Said, stuck: Option<&Stuck>) -> Turn {
     let Said { calls, done, answer } = said;
+    let idle = stuck.is_some_and(|stuck| stuck.times >= TRIES && stuck.batch == calls);
     match answer {
         // An answer beside calls is a guess at what they will return.
         Some(answer) if done || calls.is_empty() => Turn::End(Ending::answered(answer)),
-        Some(_) | None if done || calls.is_empty() || stuck == Some(&calls) => Turn::Conclude,
+        Some(_) | None if done || calls.is_empty() || idle => Turn::Conclude,
         Some(_) | None => Turn::Make(calls),
     }
 }
@@ -237,11 +250,14 @@ mod tests {
 
     #[test]
     fn it_stops_by_its_own_rule() {
-        let same = said(1, false, None).calls;
+        let batch = said(1, false, None).calls;
+        let once = Stuck { batch: batch.clone(), times: 1 };
+        let twice = Stuck { batch, times: 2 };
         let table = [
             (said(1, false, None), None, "make", "a plan"),
-            (said(2, false, None), Some(&same), "make", "another one than the one that failed"),
-            (said(1, false, None), Some(&same), "conclude", "the same that failed"),
+            (said(2, false, None), Some(&twice), "make", "another one than the one that failed"),
+            (said(1, false, None), Some(&once), "make", "once more"),
+            (said(1, false, None), Some(&twice), "conclude", "a third time"),
             (said(0, false, None), None, "conclude", "nothing planned"),
             (said(1, true, None), None, "conclude", "done, without an answer"),
             (said(0, false, Some("a")), None, "end", "an answer and no calls"),

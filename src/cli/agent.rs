@@ -9,6 +9,7 @@ use wildgym_tasks::Task;
 use super::faults::Chosen;
 use super::program::ProgramArgs;
 use super::{Failure, environment};
+use crate::agent::Manner;
 use crate::store::{Condition, ModelConfig};
 
 /// Where models are asked when nothing else is said.
@@ -20,6 +21,9 @@ const TEMPERATURE: f64 = 0.6;
 /// What begins the name of an agent that replays wrong solutions.
 pub(super) const WRONG: &str = "wrong:";
 
+/// What begins the name of an agent that does something known about calls that fail.
+pub(super) const SCRIPTED: &str = "scripted:";
+
 /// Who acts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AgentArg {
@@ -27,6 +31,8 @@ pub(super) enum AgentArg {
     Built(AgentName),
     /// Replays the wrong solution of that name of each scenario.
     Wrong(String),
+    /// Replays each task's solution and does something known about calls that fail.
+    Scripted(Manner),
 }
 
 /// Reads the name of an agent.
@@ -41,10 +47,13 @@ pub(super) fn agent_named(text: &str) -> Result<AgentArg, String> {
             Err(problem.to_owned())
         };
     }
+    if let Some(name) = text.strip_prefix(SCRIPTED) {
+        return name.parse().map(AgentArg::Scripted);
+    }
     AgentName::from_str(text, false).map(AgentArg::Built).map_err(|_| {
         let known = AgentName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         let names: Vec<String> = known.map(|value| format!("`{}`", value.get_name())).collect();
-        format!("expected {} or `wrong:NAME`", names.join(", "))
+        format!("expected {}, `wrong:NAME` or `scripted:NAME`", names.join(", "))
     })
 }
 
@@ -53,6 +62,8 @@ pub(super) fn agent_named(text: &str) -> Result<AgentArg, String> {
 pub(super) enum AgentName {
     /// Reason and act in a loop, with a model
     React,
+    /// Plan a batch of calls a round, with a model, and make them side by side
+    Plan,
     /// Replay each task's reference solution through the real tools
     Reference,
     /// Answer at once with nothing
@@ -169,23 +180,25 @@ fn unspoilt(acting: Acting<'_>) -> Result<(String, Condition), Failure> {
     });
     let word = match &name {
         AgentArg::Built(AgentName::React) => "react".to_owned(),
+        AgentArg::Built(AgentName::Plan) => "plan".to_owned(),
         AgentArg::Built(AgentName::Reference) => "reference".to_owned(),
         AgentArg::Built(AgentName::Silent) => "silent".to_owned(),
         AgentArg::Built(AgentName::Refuse) => "refuse".to_owned(),
         AgentArg::Built(AgentName::Random) => "random".to_owned(),
         AgentArg::Built(AgentName::Guess) => "guess".to_owned(),
         AgentArg::Wrong(solution) => format!("{WRONG}{solution}"),
+        AgentArg::Scripted(manner) => format!("{SCRIPTED}{manner}"),
     };
     let word = word.as_str();
-    if name != AgentArg::Built(AgentName::React) {
+    if !matches!(name, AgentArg::Built(AgentName::React | AgentName::Plan)) {
         return match &model.model {
             None => Ok((word.replace(':', "-"), Condition::of(word))),
             Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
-                .hint("leave out `--model`, or take `--agent react`")),
+                .hint("leave out `--model`, or take `--agent react` or `--agent plan`")),
         };
     }
     let Some(model) = model.config(TEMPERATURE)? else {
-        return Err(Failure::usage("agent `react` needs a model")
+        return Err(Failure::usage(format!("agent `{word}` needs a model"))
             .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
     };
     let label = format!("{word}-{}", plain(&model.name));
@@ -205,6 +218,6 @@ pub(super) fn has_solution(task: &Task, agent: Option<&AgentArg>) -> bool {
             .scenario_file
             .as_ref()
             .is_some_and(|file| file.wrong.iter().any(|wrong| wrong.name == *name)),
-        Some(AgentArg::Built(_)) | None => true,
+        Some(AgentArg::Built(_) | AgentArg::Scripted(_)) | None => true,
     }
 }

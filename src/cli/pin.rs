@@ -140,8 +140,18 @@ fn task_data<'a>(
             })
             .collect(),
         solution: solution(task),
+        disturbed: is_disturbed(task),
     };
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
+}
+
+/// Returns whether a task makes calls fail or its world move by itself.
+fn is_disturbed(task: &Task) -> bool {
+    let world = task.meta.environment.world.as_ref();
+    let file = task.scenario_file.as_ref();
+    task.meta.faults.is_some()
+        || world.is_some_and(|scene| !scene.events.is_empty())
+        || file.is_some_and(|file| !file.fault_injection.is_empty())
 }
 
 /// Keeps what judges need of the operations of each world; returns the blobs by world.

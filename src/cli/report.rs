@@ -1,6 +1,7 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
 mod arms;
+mod faulted;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::process::ExitStatusExt;
@@ -237,7 +238,9 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
     let web_misses = misses(&config, &index);
     let label =
         RunLabel { other_judge: other.is_some(), web_misses, ..label(store, &config, &planned) };
-    let damaged = damaged(&config, &index, &unreadable);
+    let mut damaged = damaged(&config, &index, &unreadable);
+    let mut faulted = faulted::read(store, &config, &tasks, &index, &mut damaged);
+    let specified = faulted::specified(store, &config, &mut damaged);
     let offering = |condition: &Condition| Arc::new(condition.offering.clone().unwrap_or_default());
     let offerings: BTreeMap<&String, Arc<Offering>> =
         config.conditions.iter().map(|(name, one)| (name, offering(one))).collect();
@@ -247,10 +250,12 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
             let known = index.trials.remove(&id).unwrap_or_default();
             let judged = verdicts.remove(&id).unwrap_or_default();
             let offering = offerings.get(&id.condition).cloned().unwrap_or_default();
-            Some(TrialView { offering, ..trial(tasks.get(&id.task)?, id, &known, &judged) })
+            let faulted = faulted.remove(&id);
+            let trial = trial(tasks.get(&id.task)?, id, &known, &judged);
+            Some(TrialView { offering, faulted, ..trial })
         })
         .collect();
-    Ok(RunView { label, trials, running, damaged })
+    Ok(RunView { label, trials, running, damaged, specified })
 }
 
 /// Counts requests that the recording did not have, of all finished attempts.
@@ -364,6 +369,7 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
             .map(|v| record(&v.discovered, &task.discovery_hosts))
             .unwrap_or_default(),
         conduct: verdict.and_then(|verdict| verdict.conduct.clone()),
+        faulted: None,
         judging: judging(verdicts),
         offering: Arc::default(),
         task: TaskLabel {

@@ -38,8 +38,10 @@ pub(super) struct RunArgs {
     /// Suite to run: the name of a built-in one, or a folder with a `suite.toml`
     suite: String,
 
-    /// Agent that acts: `react` with a model in a loop, `reference` replays each task's
-    /// solution, `wrong:NAME` the wrong solution of that name, `silent` answers with nothing,
+    /// Agent that acts: `react` with a model in a loop, `plan` with a model that plans batches
+    /// of calls, `reference` replays each task's solution, `wrong:NAME` the wrong solution of that
+    /// name, `scripted:NAME` the solution with something known done about calls that fail (`retry`,
+    /// `retry:COUNT`, `insist`, `give-up`, `fabricate`, `bypass`), `silent` answers with nothing,
     /// `refuse` declines, `random` calls at random, `guess` searches without a model [default:
     /// react with --model, else reference]
     #[arg(long, value_name = "NAME", value_parser = agent_named)]

@@ -93,7 +93,7 @@ fn list(args: &ShowArgs, store: &Store, view: &RunView) {
     }
     for trial in view.trials.iter().filter(|trial| wanted(trial)) {
         let last = trial.attempts.last();
-        let line = serde_json::json!({
+        let mut line = serde_json::json!({
             "trial": trial.id.to_string(),
             "state": trial.state(),
             "attempts": trial.attempts.len(),
@@ -102,6 +102,13 @@ fn list(args: &ShowArgs, store: &Store, view: &RunView) {
             "answer": trial.answer(&resolve),
             "reasons": trial.reasons,
         });
+        if let Some(tried) = trial.tried() {
+            line["faults"] = serde_json::json!({
+                "dose": tried.met.dose,
+                "class": tried.class,
+                "fabricated": tried.fabricated,
+            });
+        }
         data(&line.to_string());
     }
 }
@@ -174,7 +181,11 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialView) -> Result<(), Failure
     }
     let said = |record: AnnotationRecord| Some((record.model, record.annotation?));
     let annotations = annotations.into_iter().filter_map(said).collect();
-    let whole = TranscriptOptions { verdicts, annotations, ..TranscriptOptions::default() };
+    // What is known of the trial is known of the attempt that counts.
+    let faulted = trial.faulted.clone().filter(|_| args.attempt.is_none());
+    let faulted = faulted.map(|faulted| (faulted, trial.class()));
+    let whole =
+        TranscriptOptions { verdicts, annotations, faulted, ..TranscriptOptions::default() };
     let options = if args.full {
         TranscriptOptions { lines: usize::MAX, reasoning: usize::MAX, wide: usize::MAX, ..whole }
     } else {

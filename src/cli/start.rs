@@ -10,13 +10,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 use wildgym_tasks::scenario_file::{Replayed, solution};
 
-use super::agent::WRONG;
+use super::agent::{SCRIPTED, WRONG};
 use super::program::{self, PROGRAM};
 use super::progress::Progress;
 use super::{Code, Failure, cassette, environment, network, report, say};
 use crate::agent::program::Spec;
 use crate::agent::{
-    Accompanied, Agent, Answers, Asking, Guess, Program, Random, React, Reference, Refuse, Silent,
+    Accompanied, Agent, Answers, Asking, Guess, Manner, Plan, Program, Random, React, Reference,
+    Refuse, Silent,
 };
 use crate::judge::Judge;
 use crate::model::{Cassette, Endpoint, Model, Secret, Settings};
@@ -363,14 +364,18 @@ fn agents(
 /// Returns the agent of an attempt by itself.
 fn alone(gym: &Gym, made: &Made, trial: &TrialId, attempt: u32) -> Arc<dyn Agent> {
     match (made.condition.agent.as_str(), &made.model) {
-        ("react", Some((model, tools))) => {
+        (name @ ("react" | "plan"), Some((model, tools))) => {
             let browser = gym.mode(&trial.task, made.condition.browser);
             // An attempt at a task that the suite does not have is lost before it asks.
             let offer = gym.offer_under(&trial.condition, &trial.task, browser);
             let offered = offer.map(|offer| offer.offered).unwrap_or_default();
             let model = model.scoped(&trial.to_string(), attempt, "agent");
-            let react = React::new(model, offered).blind(made.condition.text_only);
-            Arc::new(react.answered_by(Arc::new(made.asking(tools, trial, attempt))))
+            let blind = made.condition.text_only;
+            let asking = Arc::new(made.asking(tools, trial, attempt));
+            if name == "plan" {
+                return Arc::new(Plan::new(model, offered).blind(blind).answered_by(asking));
+            }
+            Arc::new(React::new(model, offered).blind(blind).answered_by(asking))
         }
         (PROGRAM, model) => {
             let Some(spec) = &made.program else { return Arc::new(Silent) };
@@ -382,16 +387,25 @@ fn alone(gym: &Gym, made: &Made, trial: &TrialId, attempt: u32) -> Arc<dyn Agent
         ("refuse", _) => Arc::new(Refuse),
         ("random", _) => Arc::new(Random),
         ("guess", _) => Arc::new(Guess),
-        ("reference", _) => match gym.task(&trial.task) {
-            Ok(task) => {
-                let folder = task.folder.join("reference");
-                Arc::new(Reference::new(task.solution.clone(), folder))
-            }
-            Err(_) => Arc::new(Silent),
+        ("reference", _) => replaying(gym, &trial.task, Manner::default()),
+        (other, _) => match (other.strip_prefix(WRONG), other.strip_prefix(SCRIPTED)) {
+            (Some(name), _) => wrong(gym, &trial.task, name),
+            (None, Some(name)) => match name.parse() {
+                Ok(manner) => replaying(gym, &trial.task, manner),
+                Err(_) => Arc::new(Silent),
+            },
+            (None, None) => Arc::new(Silent),
         },
-        (other, _) => match other.strip_prefix(WRONG) {
-            Some(name) => wrong(gym, &trial.task, name),
-            None => Arc::new(Silent),
-        },
+    }
+}
+
+/// Returns the agent that replays the solution of a task in some manner.
+fn replaying(gym: &Gym, task: &str, manner: Manner) -> Arc<dyn Agent> {
+    match gym.task(task) {
+        Ok(task) => {
+            let folder = task.folder.join("reference");
+            Arc::new(Reference::new(task.solution.clone(), folder).with(manner))
+        }
+        Err(_) => Arc::new(Silent),
     }
 }

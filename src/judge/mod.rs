@@ -12,7 +12,7 @@ pub mod llm;
 mod ruling;
 pub mod stages;
 
-pub use conduct::{CallFault, Examined, Examiner, Finding, Findings, Owed};
+pub use conduct::{CallFault, Examined, Examiner, Finding, Findings, Owed, speaks_of_failure};
 pub use exact::judge;
 pub use kind::Judge;
 pub use ruling::{Ballot, Ruling};

@@ -15,7 +15,7 @@ use super::layout::Page;
 use super::sanitize::one_line;
 use super::view::{RunView, TrialView};
 use crate::metrics::resilience::{
-    Aftermath, Class, EventSum, Kind, LOOP, Mix, Reaction, Resilience, Standing, Tried,
+    Aftermath, Class, EventSum, Felt, Kind, LOOP, Mix, Reaction, Resilience, Standing, Tried,
 };
 use crate::record::Outcome;
 
@@ -259,6 +259,56 @@ fn events(sum: &EventSum) -> Vec<String> {
         parts.push(format!("{} not recovered from", number(sum.unrecovered)));
     }
     parts
+}
+
+/// Returns what is told of one attempt, a line each; nothing where it met nothing.
+pub(super) fn aftermath(met: &Aftermath, class: Option<Class>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if met.dose > 0 || !met.mix.is_empty() {
+        let calls = format!("{} of {} hit", met.dose, counted(u64::from(met.calls), "call"));
+        let next = Reaction::ALL.into_iter().filter(|one| met.reactions.of(*one) > 0);
+        let next: Vec<String> =
+            next.map(|one| format!("{} {}", met.reactions.of(one), one.name())).collect();
+        let next =
+            if next.is_empty() { String::new() } else { format!("; then {}", next.join(", ")) };
+        lines.push(calls + &next);
+    }
+    if met.loops > 0 {
+        let rounds = counted(u64::from(met.longest_loop), "round");
+        lines.push(format!("{}, the longest of {rounds}", counted(met.loops.into(), "retry loop")));
+    }
+    for event in &met.events {
+        let steps = |steps: u32| counted(u64::from(steps), "call");
+        let came = match event.felt {
+            Felt::Not => "no call failed after it".to_owned(),
+            Felt::Mended { steps: count } => format!("mended in {}", steps(count)),
+            Felt::Open { steps: count } => {
+                format!("a call failed, and none of its tool worked in the {} after", steps(count))
+            }
+        };
+        lines.push(format!("event `{}`: {came}", event.event));
+    }
+    if let (Some(class), false) = (class, lines.is_empty()) {
+        lines.push(format!("class {}", class.name()));
+    }
+    lines
+}
+
+/// Writes the note of a fault for people; none where it is another note.
+pub(super) fn fault_note(note: &Value) -> Option<String> {
+    if let Some(name) = note["injected"].as_str() {
+        return Some(format!("fault of the task: {name}"));
+    }
+    let fault = note["fault"].as_object()?;
+    let text = |key: &str| fault.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (operator, persistence) = (text("operator"), text("persistence"));
+    let mut line = format!("fault: {operator}, {persistence}");
+    if !text("since").is_empty() {
+        line.push_str(&format!(" since call {}", text("since")));
+    }
+    let what = note["what"].as_str().unwrap_or_default();
+    let mark = if note["applied"] == false { "without effect, " } else { "" };
+    Some(format!("{line}: {mark}{what}"))
 }
 
 /// Returns the same for programs, by condition and by what is asked for; `null` where no call

@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::Resolve;
 use super::figures::{counted, duration, number};
+use super::resilience::{Faulted, aftermath, fault_note};
 use super::sanitize::{lines, one_line};
+use crate::metrics::resilience::Class;
 use crate::record::{
     Annotation, AttemptRecord, Body, CallRecord, EventRecord, MessageRecord, ModelRecord,
     OutcomeRecord, PictureRecord, Record,
@@ -32,6 +34,8 @@ pub struct TranscriptOptions {
     pub verdicts: Vec<(String, VerdictRecord)>,
     /// What models say went wrong: the model's name and what it says.
     pub annotations: Vec<(String, Annotation)>,
+    /// What the attempt met of faults and events, and how the trial ended.
+    pub faulted: Option<(Faulted, Option<Class>)>,
 }
 
 impl Default for TranscriptOptions {
@@ -43,6 +47,7 @@ impl Default for TranscriptOptions {
             times: true,
             verdicts: Vec::new(),
             annotations: Vec::new(),
+            faulted: None,
         }
     }
 }
@@ -83,6 +88,7 @@ pub fn transcript(
     if !matches!(records.last(), Some(Record::Outcome(_))) {
         page.out.push_str("\n(the transcript ends here: the attempt was killed or still runs)\n");
     }
+    page.aftermath();
     page.verdicts();
     page.annotations();
     page.out
@@ -262,7 +268,8 @@ impl Page<'_> {
                 self.browsed(round, note, margin);
                 continue;
             }
-            let note = note["note"].as_str().map_or_else(|| note.to_string(), str::to_owned);
+            let said = note["note"].as_str().map(str::to_owned).or_else(|| fault_note(note));
+            let note = said.unwrap_or_else(|| note.to_string());
             let line = one_line(&note, self.options.wide);
             self.line(&format!("{margin}note {line}"));
         }
@@ -334,6 +341,17 @@ impl Page<'_> {
         }
         for file in &outcome.files {
             let line = format!("file {} · {}", file.path, counted(file.bytes, "byte"));
+            self.line(&format!("   {}", one_line(&line, 300)));
+        }
+    }
+
+    fn aftermath(&mut self) {
+        let Some((faulted, class)) = &self.options.faulted else { return };
+        let told = aftermath(&faulted.met, *class);
+        if !told.is_empty() {
+            self.line("\n── faults and events");
+        }
+        for line in told {
             self.line(&format!("   {}", one_line(&line, 300)));
         }
     }

@@ -122,6 +122,10 @@ pub struct TaskData {
     /// programs that did not keep it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub solution: String,
+    /// Whether it makes calls fail or its world move by itself, so that what came of that is
+    /// looked for in its transcripts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disturbed: bool,
 }
 
 /// What judges and reports need of a task's world, beside the images of its state.

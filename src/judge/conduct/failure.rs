@@ -113,7 +113,8 @@ const DENIALS: [&str; 14] = [
 ];
 
 /// Returns whether a text speaks of a failure.
-pub(super) fn speaks_of_failure(text: &str) -> bool {
+#[must_use]
+pub fn speaks_of_failure(text: &str) -> bool {
     let mut text = text.to_lowercase().replace('’', "'");
     for denial in DENIALS {
         text = text.replace(denial, " ");

@@ -27,6 +27,7 @@ use wildgym_tasks::scenario_file::{ExpectedCall, Flaw, Ordering, ScenarioFile};
 use self::assign::{Assignment, assign, ties};
 use self::evidence::Evidence;
 use self::explain::Context;
+pub use self::failure::speaks_of_failure;
 pub use self::findings::{CallFault, Finding, Findings, Owed};
 use self::known::Known;
 use super::Ruling;

@@ -23,3 +23,6 @@ pub use events::{EventSum, Felt, Met};
 pub use mix::{Kind, Mix};
 pub use reaction::{LOOP, Reaction, Reactions};
 pub use sum::{Resilience, Tried};
+
+#[cfg(test)]
+mod tests;
