@@ -18,7 +18,7 @@ use super::tool_model::ToolMovedArgs;
 use super::user_model::UserMovedArgs;
 use super::{Code, Failure, program};
 use crate::runner;
-use crate::store::{ModelConfig, Store};
+use crate::store::{Condition, ModelConfig, Store};
 
 /// Go on with a run: keep what is finished, attempt the rest
 ///

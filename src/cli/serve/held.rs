@@ -9,11 +9,12 @@ use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Factor, Variant};
 
 use super::super::faults::{Chosen, check_tasks};
-use super::super::host::{BROWSERS, open_gym, open_suite};
+use super::super::host::{BROWSERS, open_own_gym, open_suite};
 use super::super::judging::{self, JudgeArgs};
 use super::super::network::{self, WebArgs};
 use super::super::pin::{self, LimitArgs, Pinned};
 use super::super::run::{self, Selection};
+use super::super::servers::ServerArgs;
 use super::super::tool_model::ToolModelArgs;
 use super::super::{Failure, start};
 use crate::agent::{Answers, Asking};
@@ -51,6 +52,9 @@ pub(super) struct HeldArgs {
 
     #[command(flatten)]
     pub(super) tools: ToolModelArgs,
+
+    #[command(flatten)]
+    pub(super) servers: ServerArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -110,7 +114,8 @@ impl HeldArgs {
         let answers = answers(&condition)?;
         let judge = judging::checked(&judged, None)?;
         let pinned = web.config.clone();
-        let gym = open_gym(&opened.suite, web, self.browsers)?;
+        let servers = self.servers.plan(&opened.suite, &tasks)?;
+        let (gym, servers) = open_own_gym(&opened.suite, web, self.browsers, servers)?;
         network::refuse_unsuited(&gym, &tasks)?;
         let name = &opened.suite.meta.name;
         let root = run::root(self.name.as_deref(), &self.runs_dir, name, label)?;
@@ -121,11 +126,12 @@ impl HeldArgs {
                 blobs.put(faults.profile.text().as_bytes())?;
             }
             let flags = Pinned { k, seed: self.seed, limits: &self.limits };
-            let agent = (label.to_owned(), condition);
+            let agent = [(label.to_owned(), condition)].into();
             let config = pin::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
             let plan = Plan { variants: vec![Variant::default()], ..config.plan };
-            Ok(RunConfig { plan, web: pinned, ..config })
+            Ok(RunConfig { plan, web: pinned, servers, ..config })
         })?;
+        let gym = Arc::new(gym);
         Ok(Held { gym, store, config: Arc::new(config), judge, answers, lock })
     }
 
