@@ -334,7 +334,9 @@ pub(super) fn rehearsal(
     let tasks = select(&opened.suite, &args)?;
     let web = args.web.plan(&opened.suite)?;
     let pinned = web.config.clone();
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let own = Planned::own(&opened.suite);
+    let (gym, _) = open_own_gym(&opened.suite, web, args.browsers, own)?;
+    let gym = Arc::new(gym);
     let (conditions, judge) = ([agent(&args)?].into(), JudgeConfig::exact());
     let (store, _lock, config) = Store::create(root, |blobs| {
         let variants = vec![Variant::default()];
