@@ -344,6 +344,7 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
             .map(|v| record(&v.discovered, &task.discovery_hosts))
             .unwrap_or_default(),
         conduct: verdict.and_then(|verdict| verdict.conduct.clone()),
+        rubric: verdict.and_then(|verdict| verdict.rubric),
         judging: judging(verdicts),
         offering: Arc::default(),
         task: TaskLabel {

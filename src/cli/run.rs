@@ -12,12 +12,12 @@ use wildgym_tasks::world::Operation;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::cassette::{self, CassetteArgs};
-use super::host::{BROWSERS, Opened, open_gym, open_own_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_own_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::offering::{self, OfferArgs};
 use super::program::ProgramArgs;
-use super::servers::ServerArgs;
+use super::servers::{Planned, ServerArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
@@ -648,9 +648,21 @@ fn task_data<'a>(
                 Some((variant.to_string(), given.instruction))
             })
             .collect(),
+        wanted: wanted_in_full(task),
+        dependencies: task.meta.dependencies.clone().unwrap_or_default(),
         solution: solution(task),
     };
     suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
+}
+
+/// Returns the request without what makes it ambiguous; nothing where nothing does.
+fn wanted_in_full(task: &Task) -> String {
+    let factor = Factor::Ambiguity;
+    let variant = Variant::ideal(task.meta.factors.contains(&factor).then_some(factor));
+    if variant == Variant::default() {
+        return String::new();
+    }
+    task.given(&variant).map(|given| given.instruction).unwrap_or_default()
 }
 
 /// Keeps what judges need of the operations of each world; returns the blobs by world.

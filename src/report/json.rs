@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, conduct, curves, stages, usage};
+use super::{ReportOptions, ablation, conduct, curves, rubric, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -58,6 +58,10 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     let calls = conduct::json(view, &options.by);
     if !calls.is_null() {
         report["conduct"] = calls;
+    }
+    let rated = rubric::json(view, &options.by);
+    if !rated.is_null() {
+        report["rubric"] = rated;
     }
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);

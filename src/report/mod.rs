@@ -21,6 +21,7 @@ mod layout;
 mod listing;
 mod messages;
 mod paired;
+mod rubric;
 mod sanitize;
 mod stages;
 mod table;

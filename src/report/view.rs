@@ -10,7 +10,7 @@ use wildgym_tasks::{Factor, Scenario, Variant};
 use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
 use crate::store::Offering;
-use crate::verdict::{Conduct, Verdict};
+use crate::verdict::{Conduct, Rubric, Verdict};
 
 /// A run, as far as its reports need it.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,6 +127,8 @@ pub struct TrialView {
     pub discovered: Vec<bool>,
     /// What the calls were like; none where nobody looked.
     pub conduct: Option<Conduct>,
+    /// What a rubric judge gives it; none of other judges.
+    pub rubric: Option<Rubric>,
     /// What judging took, all verdicts on the trial together.
     pub judging: Judging,
 }

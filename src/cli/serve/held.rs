@@ -8,10 +8,11 @@ use clap::Args;
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Factor, Variant};
 
-use super::super::host::{BROWSERS, open_gym, open_suite};
+use super::super::host::{BROWSERS, open_own_gym, open_suite};
 use super::super::judging::{self, JudgeArgs};
 use super::super::network::{self, WebArgs};
 use super::super::run::{self, LimitArgs, Pinned, Selection};
+use super::super::servers::Planned;
 use super::super::tool_model::ToolModelArgs;
 use super::super::{Failure, start};
 use crate::agent::{Answers, Asking};
@@ -102,7 +103,9 @@ impl HeldArgs {
         let answers = answers(&condition)?;
         let judge = judging::checked(&judged, None)?;
         let pinned = web.config.clone();
-        let gym = open_gym(&opened.suite, web, self.browsers)?;
+        let own = Planned::own(&opened.suite);
+        let (gym, servers) = open_own_gym(&opened.suite, web, self.browsers, own)?;
+        let gym = Arc::new(gym);
         network::refuse_unsuited(&gym, &tasks)?;
         let name = &opened.suite.meta.name;
         let root = run::root(self.name.as_deref(), &self.runs_dir, name, label)?;
@@ -113,7 +116,7 @@ impl HeldArgs {
             let agent = (label.to_owned(), condition);
             let config = run::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
             let plan = Plan { variants: vec![Variant::default()], ..config.plan };
-            Ok(RunConfig { plan, web: pinned, ..config })
+            Ok(RunConfig { plan, web: pinned, servers, ..config })
         })?;
         Ok(Held { gym, store, config: Arc::new(config), judge, answers, lock })
     }

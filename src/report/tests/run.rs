@@ -103,6 +103,7 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
         milestones: Vec::new(),
         discovered: Vec::new(),
         conduct: None,
+        rubric: None,
         judging: Judging::default(),
     }
 }
