@@ -16,7 +16,7 @@ use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::user_model::UserMovedArgs;
 use super::{Code, Failure, program};
-use crate::store::{ModelConfig, Store};
+use crate::store::{Condition, ModelConfig, Store};
 
 /// Go on with a run: keep what is finished, attempt the rest
 ///

@@ -115,7 +115,12 @@ pub fn pins(
             ),
         ),
         ("bounds", format!("{} s, {} bytes", bounds.seconds, bounds.bytes)),
-        ("tools", [vec![tools.schemas.clone() + &offered(condition)], foreign(config)].concat().join("; ")),
+        (
+            "tools",
+            [vec![tools.schemas.clone() + &offered(condition)], foreign(config)]
+                .concat()
+                .join("; "),
+        ),
         ("web", format!("{}{recording}", web.kind.name())),
     ];
     texts.into_iter().map(|(what, text)| (what.to_owned(), text)).collect()

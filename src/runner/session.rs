@@ -13,6 +13,7 @@ use std::time::Duration;
 use wildgym_sandbox::work::{Resting, WorkClock};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::task::Limits;
+use wildgym_toolbox::foreign::ServerError;
 use wildgym_toolbox::{Ask, Call, Reply, Toolbox};
 
 use super::build::{BuildError, Built, Gym, Offer};
@@ -209,7 +210,7 @@ impl Session {
         let Opening { attempt, answers, pace, prompt } = self.opening.clone();
         let mut transcript = self.store.transcript(&attempt.trial, attempt.attempt)?;
         let ask = answers.clone().map(|answers| answers as Arc<dyn Ask>);
-        let built = match self.gym.build(&attempt.trial, &self.config, self.mode, ask) {
+        let built = match self.gym.build(&attempt.trial, &self.config, self.mode, (ask, None)) {
             Ok(built) => built,
             Err(error) => {
                 let outcome = Outcome::Lost(Lost::Sandbox);
@@ -246,6 +247,9 @@ impl Session {
         open.resting = None;
         if let Some(ending) = open.exhausted() {
             return self.cut(ending);
+        }
+        if let Err(error) = open.start_servers().await {
+            return self.cut(Ending::without(Outcome::Lost(Lost::Sandbox), error.to_string()));
         }
         open.episode.rounds += 1;
         let time = open.episode.limits.seconds.map(Duration::from_secs);
@@ -358,6 +362,7 @@ impl Session {
         let state = std::mem::replace(&mut self.state, State::Over(Box::new(unclosed())));
         let State::Open(mut open) = state else { return Ok(()) };
         open.resting = None;
+        open.end_servers();
         let took = open.work.elapsed();
         // What could not be recorded never happened, as far as a replay goes.
         if let Some(detail) = self.gym.network.failure() {
@@ -370,6 +375,22 @@ impl Session {
 }
 
 impl Open {
+    /// Starts the foreign servers that are not started yet, where the task has any. Nobody's
+    /// working time goes into that.
+    async fn start_servers(&self) -> Result<(), ServerError> {
+        let Some(foreign) = self.episode.toolbox.foreign() else { return Ok(()) };
+        let _resting = self.work.rest();
+        foreign.start().await
+    }
+
+    /// Has the foreign servers ended, without waiting for it.
+    fn end_servers(&self) {
+        let foreign = self.episode.toolbox.foreign().cloned();
+        if let (Some(foreign), Ok(runtime)) = (foreign, tokio::runtime::Handle::try_current()) {
+            runtime.spawn(async move { foreign.end().await });
+        }
+    }
+
     /// Says which limit is reached; none where another round may begin.
     fn exhausted(&self) -> Option<Ending> {
         let Episode { limits, rounds, usage, .. } = &self.episode;

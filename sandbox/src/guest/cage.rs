@@ -36,7 +36,7 @@ const CONFIGURATION: [&str; 12] = [
 ];
 
 /// Bytes of each of the file systems in memory: `/tmp`, `/home` and `/dev/shm`.
-const IN_MEMORY: &str = "536870912";
+pub(crate) const IN_MEMORY: &str = "536870912";
 
 /// The home of whoever is in a cage: empty, and in memory.
 pub const HOME: &str = "/home/guest";
@@ -78,7 +78,7 @@ impl Cage {
     /// Returns the arguments with which bubblewrap builds the cage and runs a command in it.
     #[must_use]
     pub fn arguments(&self, command: &[OsString]) -> Vec<OsString> {
-        let mut all = Arguments(Vec::new());
+        let mut all = Arguments::default();
         all.put(["--unshare-all", "--new-session", "--die-with-parent", "--clearenv"]);
         all.put(["--cap-drop", "ALL", "--hostname", "gym"]);
         all.put(["--proc", "/proc", "--dev", "/dev"]);
@@ -144,16 +144,17 @@ impl Cage {
     }
 }
 
-/// Arguments that are being gathered.
-struct Arguments(Vec<OsString>);
+/// Arguments of bubblewrap that are being gathered.
+#[derive(Debug, Default)]
+pub(crate) struct Arguments(pub(crate) Vec<OsString>);
 
 impl Arguments {
-    fn put<T: AsRef<OsStr>>(&mut self, words: impl IntoIterator<Item = T>) {
+    pub(crate) fn put<T: AsRef<OsStr>>(&mut self, words: impl IntoIterator<Item = T>) {
         self.0.extend(words.into_iter().map(|word| word.as_ref().to_owned()));
     }
 
     /// Shows a folder of the system as it is there: a folder, or a link to one.
-    fn system(&mut self, folder: &Path) {
+    pub(crate) fn system(&mut self, folder: &Path) {
         match std::fs::read_link(folder) {
             Ok(target) => {
                 self.put(["--symlink"]);

@@ -9,5 +9,6 @@ mod cage;
 mod kept;
 
 pub use crate::browser::keep_guest;
+pub(crate) use cage::{Arguments, IN_MEMORY};
 pub use cage::{Cage, HOME, Mount, bubblewrap};
 pub use kept::{Guest, Left, Start};

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::process::{Pipes, Process};
 use super::reach::{SYSTEM, is_system, reach};
+use crate::guest::{Arguments, IN_MEMORY};
 
 /// Where the workspace lies behind the walls.
 const WORKSPACE: &str = "/workspace";
@@ -20,9 +21,6 @@ const FOLDER: &str = "/server";
 
 /// Where a server is at home behind the walls.
 const HOME: &str = "/tmp";
-
-/// Bytes of each of its file systems in memory.
-const IN_MEMORY: &str = "536870912";
 
 /// What of the system's settings every program may read.
 const SETTINGS: [&str; 6] = [
@@ -205,37 +203,37 @@ impl Servers {
 /// Returns the arguments with which bubblewrap becomes a server.
 fn arguments(order: &Order, program: &Utf8Path) -> Vec<OsString> {
     let mut walls = Arguments::default();
-    walls.add(&["--unshare-all", "--die-with-parent", "--new-session"]);
-    walls.add(&["--cap-drop", "ALL", "--hostname", "server"]);
+    walls.put(["--unshare-all", "--die-with-parent", "--new-session"]);
+    walls.put(["--cap-drop", "ALL", "--hostname", "server"]);
     if order.network {
-        walls.add(&["--share-net"]);
+        walls.put(["--share-net"]);
     }
     for folder in SYSTEM {
-        walls.system(folder);
+        walls.system(Path::new(folder));
     }
     let network = if order.network { &NETWORK[..] } else { &[] };
-    for path in SETTINGS.iter().chain(network) {
-        walls.add(&["--ro-bind-try", path, path]);
+    for &path in SETTINGS.iter().chain(network) {
+        walls.put(["--ro-bind-try", path, path]);
     }
-    walls.add(&["--proc", "/proc", "--dev", "/dev"]);
+    walls.put(["--proc", "/proc", "--dev", "/dev"]);
     for folder in [HOME, "/run"] {
-        walls.add(&["--size", IN_MEMORY, "--tmpfs", folder]);
+        walls.put(["--size", IN_MEMORY, "--tmpfs", folder]);
     }
     for path in reach(program).iter().chain(&order.reads) {
         if !is_system(path) {
-            walls.add(&["--ro-bind-try", path.as_str(), path.as_str()]);
+            walls.put(["--ro-bind-try", path.as_str(), path.as_str()]);
         }
     }
     if let Some(folder) = &order.folder {
-        walls.add(&["--ro-bind", folder.as_str(), FOLDER]);
+        walls.put(["--ro-bind", folder.as_str(), FOLDER]);
     }
     let mut home = HOME;
     if let Some((path, writes)) = &order.workspace {
         let how = if *writes { "--bind" } else { "--ro-bind" };
-        walls.add(&[how, path.as_str(), WORKSPACE]);
+        walls.put([how, path.as_str(), WORKSPACE]);
         home = WORKSPACE;
     }
-    walls.add(&["--chdir", home, "--", program.as_str()]);
+    walls.put(["--chdir", home, "--", program.as_str()]);
     let rest = order.command.iter().skip(1).map(|part| fill(part, FOLDER, WORKSPACE).into());
     walls.0.extend(rest);
     walls.0
@@ -252,28 +250,6 @@ fn fill(part: &str, folder: &str, workspace: &str) -> String {
 /// Returns whether a file can be executed.
 fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
-/// Arguments of bubblewrap.
-#[derive(Debug, Default)]
-struct Arguments(Vec<OsString>);
-
-impl Arguments {
-    fn add(&mut self, more: &[&str]) {
-        self.0.extend(more.iter().map(OsString::from));
-    }
-
-    /// Shows a folder of the system: as what it is, a folder or a link to one.
-    fn system(&mut self, folder: &str) {
-        match std::fs::read_link(folder) {
-            Ok(target) => {
-                self.add(&["--symlink"]);
-                self.0.push(target.into_os_string());
-                self.add(&[folder]);
-            }
-            Err(_) => self.add(&["--ro-bind-try", folder, folder]),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::super::host::{BROWSERS, open_own_gym, open_suite};
 use super::super::judging::{self, JudgeArgs};
 use super::super::network::{self, WebArgs};
 use super::super::run::{self, LimitArgs, Pinned, Selection};
-use super::super::servers::Planned;
+use super::super::servers::ServerArgs;
 use super::super::tool_model::ToolModelArgs;
 use super::super::{Failure, start};
 use crate::agent::{Answers, Asking};
@@ -45,6 +45,9 @@ pub(super) struct HeldArgs {
 
     #[command(flatten)]
     pub(super) tools: ToolModelArgs,
+
+    #[command(flatten)]
+    pub(super) servers: ServerArgs,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -103,9 +106,8 @@ impl HeldArgs {
         let answers = answers(&condition)?;
         let judge = judging::checked(&judged, None)?;
         let pinned = web.config.clone();
-        let own = Planned::own(&opened.suite);
-        let (gym, servers) = open_own_gym(&opened.suite, web, self.browsers, own)?;
-        let gym = Arc::new(gym);
+        let servers = self.servers.plan(&opened.suite, &tasks)?;
+        let (gym, servers) = open_own_gym(&opened.suite, web, self.browsers, servers)?;
         network::refuse_unsuited(&gym, &tasks)?;
         let name = &opened.suite.meta.name;
         let root = run::root(self.name.as_deref(), &self.runs_dir, name, label)?;
@@ -113,11 +115,12 @@ impl HeldArgs {
         let every = Variant::all_of(&Factor::ALL.into_iter().collect());
         let (store, lock, config) = Store::create(&root, |blobs| {
             let flags = Pinned { k, seed: self.seed, limits: &self.limits };
-            let agent = (label.to_owned(), condition);
+            let agent = [(label.to_owned(), condition)].into();
             let config = run::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
             let plan = Plan { variants: vec![Variant::default()], ..config.plan };
             Ok(RunConfig { plan, web: pinned, servers, ..config })
         })?;
+        let gym = Arc::new(gym);
         Ok(Held { gym, store, config: Arc::new(config), judge, answers, lock })
     }
 

@@ -17,6 +17,7 @@ mod result;
 mod server;
 mod session;
 mod tool;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::fmt;
