@@ -311,8 +311,7 @@ fn voting(models: Vec<ModelConfig>, votes: u32, rubric: bool) -> Result<JudgeCon
         Failure::usage(error.to_string())
             .hint("give `--judge-votes` an odd number that lets every judge model vote")
     })?;
-    let name =
-        if rubric { llm::name_of_rubric(&models, votes) } else { llm::name(&models, votes) };
+    let name = if rubric { llm::name_of_rubric(&models, votes) } else { llm::name(&models, votes) };
     Ok(JudgeConfig { name, models, votes, prompts: prompts(rubric), rubric })
 }
 
@@ -417,10 +416,7 @@ pub(super) fn panel(
 }
 
 /// Makes the clients of the models of a judge.
-fn clients(
-    config: &JudgeConfig,
-    cassette: Option<&Arc<Cassette>>,
-) -> Result<Vec<Model>, Failure> {
+fn clients(config: &JudgeConfig, cassette: Option<&Arc<Cassette>>) -> Result<Vec<Model>, Failure> {
     let clients = config.models.iter().map(|model| start::client(model, cassette));
     let clients = clients.collect::<Result<Vec<_>, _>>();
     // The one hint is about the key, in the words of the agent's flags.

@@ -159,8 +159,7 @@ impl AllowArgs {
             "read what they do; if you want them to run here, add `--allow-commands {short}`"
         );
         let Some(given) = &self.allow_commands else {
-            let listed: Vec<String> =
-                foreign.iter().map(|(name, one)| listed(name, one)).collect();
+            let listed: Vec<String> = foreign.iter().map(|(name, one)| listed(name, one)).collect();
             return Err(Failure::usage(format!(
                 "{whose} has foreign servers, which run on this machine or learn what agents \
                  do:\n{}",

@@ -95,7 +95,10 @@ mod tests {
         let means = RubricMeans::of(&tasks);
         assert_eq!((means.trials, means.completed, means.tasks), (4, 3, 2));
         let value = |of: &[MeanScore; COUNT]| of[0].value.unwrap();
-        assert!((value(&means.all) - (16.0 / 3.0 + 2.0) / 2.0).abs() < 1e-9, "0 for the silent one");
+        assert!(
+            (value(&means.all) - (16.0 / 3.0 + 2.0) / 2.0).abs() < 1e-9,
+            "0 for the silent one"
+        );
         assert!((value(&means.completed_only) - 5.0).abs() < 1e-9, "without it");
         assert_eq!(means.all[0].ci95, None, "of two tasks there is no interval");
         assert_eq!(RubricMeans::of(&[]).all[0].value, None, "of nothing there is no mean");

@@ -222,7 +222,11 @@ mod tests {
         assert_eq!((rubric.votes, rubric.completed), (3, true));
         let want = [6.0, 8.0, 9.0, 9.0, 5.0, 5.0, 5.0, 9.0, 5.0, 6.0];
         assert_eq!(rubric.all(), want, "5 is the median of 5, 5, 7, not the mean of 6 and 8");
-        assert_eq!(Rubric::of(&votes[..2]).unwrap().scores.task_fulfillment, 5.0, "of two, the mean");
+        assert_eq!(
+            Rubric::of(&votes[..2]).unwrap().scores.task_fulfillment,
+            5.0,
+            "of two, the mean"
+        );
         assert_eq!(Rubric::of(&[]), None, "no vote is no score");
     }
 

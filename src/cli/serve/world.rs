@@ -105,8 +105,7 @@ impl Served for Server {
         let mut tools = self.desk.tools();
         for tool in &mut tools {
             let reads = self.reads.contains(&*tool.name);
-            tool.annotations =
-                Some(ToolAnnotations::new().read_only(reads).open_world(false));
+            tool.annotations = Some(ToolAnnotations::new().read_only(reads).open_world(false));
         }
         tools
     }
