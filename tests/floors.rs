@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// its own.
 const FLOORS: &[&[&str]] = &[
     &["record", "verdict", "metrics"],
-    &["model", "store"],
+    &["model", "store", "fault"],
     &["agent", "annotate", "judge", "mcp"],
     &["runner"],
     &["report", "api"],

@@ -11,9 +11,9 @@ use clap::Args;
 use futures::{StreamExt, stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::agent::ModelArgs;
 use super::cassette::{self, CassetteArgs};
 use super::judging::BAD_LINE;
-use super::run::ModelArgs;
 use super::{Code, Failure, LEFT_OUT, data, say, say_damaged, start};
 use crate::annotate::{Annotated, Annotator, Case, Told, tell};
 use crate::model::Asked;

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::run::DEFAULT_BASE_URL;
+use super::agent::DEFAULT_BASE_URL;
 use super::{Failure, environment};
 use crate::store::ModelConfig;
 

@@ -4,12 +4,14 @@
 //! to standard output, everything else to standard error. One file a command: its
 //! arguments, whose doc comments are the help, and what it does.
 
+mod agent;
 mod beside;
 mod cassette;
 mod chromium;
 mod confine;
 mod environment;
 mod failure;
+mod faults;
 mod host;
 mod judging;
 mod keep_server;
@@ -17,6 +19,7 @@ mod keeper;
 mod media;
 mod network;
 mod offering;
+mod pin;
 mod program;
 mod programs;
 mod progress;
@@ -75,6 +78,7 @@ enum Command {
     Gate(gate::GateArgs),
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
+    Faults(faults::FaultsArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -104,6 +108,7 @@ pub fn main() -> ExitCode {
         Command::Gate(args) => gate::run(&args),
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
+        Command::Faults(args) => faults::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

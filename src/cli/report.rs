@@ -314,6 +314,13 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         web: config.web.kind.name().to_owned(),
         web_notes: config.web.notes(),
         web_misses: None,
+        faults: config
+            .conditions
+            .iter()
+            .filter_map(|(name, condition)| {
+                Some((name.clone(), condition.faults.as_ref()?.to_string()))
+            })
+            .collect(),
         cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
         servers: config.servers.iter().map(|(name, one)| one.note(name)).collect(),
     }

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::cassette::{self, CassetteArgs};
+use super::faults::check_tasks;
 use super::host::{BROWSERS, open_own_gym, open_suite};
 use super::judging::{self, MovedArgs};
 use super::network::MovedWebArgs;
@@ -16,6 +17,7 @@ use super::start::{self, Job, Shown};
 use super::tool_model::ToolMovedArgs;
 use super::user_model::UserMovedArgs;
 use super::{Code, Failure, program};
+use crate::runner;
 use crate::store::{Condition, ModelConfig, Store};
 
 /// Go on with a run: keep what is finished, attempt the rest
@@ -105,6 +107,13 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Code, Failure> {
         start::check_model(condition, cassette.as_ref())?;
         program::check(condition)?;
         program::check_same(condition)?;
+    }
+    check_tasks(&opened, &config.plan.tasks)?;
+    for faults in config.conditions.values().filter_map(|condition| condition.faults.as_ref()) {
+        runner::pinned_profile(&store, faults).map_err(|error| {
+            Failure::usage(format!("run `{}`: {error}", args.run))
+                .hint("restore the files of the run, or begin anew with `wildgym run`")
+        })?;
     }
     let judge = judging::for_stored(&store, &config, cassette.as_ref())?;
     let servers = args.servers.stored(&config.servers, &opened.suite, &args.run)?;

@@ -1,40 +1,30 @@
 //! `wildgym run`: tries tasks and records every trial.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Parser, ValueEnum};
 use globset::Glob;
-use wildgym_tasks::task::Limits;
-use wildgym_tasks::world::Operation;
 use wildgym_tasks::{Factor, Suite, Task, Variant};
 
+use super::agent::{Acting, AgentArg, ModelArgs, agent_named, has_solution};
 use super::cassette::{self, CassetteArgs};
+use super::faults::{Chosen, check_tasks};
 use super::host::{BROWSERS, Opened, open_own_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::offering::{self, OfferArgs};
-use super::program::ProgramArgs;
+use super::pin::{self, LimitArgs, Pinned};
+use super::program::{self, ProgramArgs};
 use super::servers::{Planned, ServerArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
-use super::{Code, Failure, environment, program};
-use crate::judge::stages;
-use crate::record::FORMAT;
-use crate::runner::{Gym, variants};
-use crate::store::{
-    Blobs, BoundsConfig, Condition, JudgeConfig, ModelConfig, OperationData, Plan, RunConfig,
-    Store, StoreError, SuiteRef, TaskData, ToolsRef, WebConfig, WorldData,
-};
-
-/// Where models are asked when nothing else is said.
-pub(super) const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
-
-/// The temperature of agents, that of `AgentGym2`.
-const TEMPERATURE: f64 = 0.6;
+use super::{Code, Failure};
+use crate::runner::Gym;
+use crate::store::{JudgeConfig, RunConfig, Store};
 
 /// Run every selected task k times and record each trial
 ///
@@ -94,6 +84,11 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
+    /// Faults that calls meet beside those of their tasks: a profile of `wildgym faults`, or a
+    /// TOML file; runs with another seed meet others
+    #[arg(long, value_name = "PROFILE[:SEED]")]
+    faults: Option<Chosen>,
+
     #[command(flatten)]
     model: ModelArgs,
 
@@ -133,154 +128,12 @@ pub(super) struct RunArgs {
     shown: Shown,
 }
 
-/// What begins the name of an agent that replays wrong solutions.
-pub(super) const WRONG: &str = "wrong:";
-
-/// Who acts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum AgentArg {
-    /// A built-in agent.
-    Built(AgentName),
-    /// Replays the wrong solution of that name of each scenario.
-    Wrong(String),
-}
-
-/// Reads the name of an agent.
-fn agent_named(text: &str) -> Result<AgentArg, String> {
-    if let Some(name) = text.strip_prefix(WRONG) {
-        let is_name =
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        let problem = "expected the name of a wrong solution after `wrong:`";
-        return if is_name {
-            Ok(AgentArg::Wrong(name.to_owned()))
-        } else {
-            Err(problem.to_owned())
-        };
-    }
-    AgentName::from_str(text, false).map(AgentArg::Built).map_err(|_| {
-        let known = AgentName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
-        let names: Vec<String> = known.map(|value| format!("`{}`", value.get_name())).collect();
-        format!("expected {} or `wrong:NAME`", names.join(", "))
-    })
-}
-
-/// The built-in agents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum AgentName {
-    /// Reason and act in a loop, with a model
-    React,
-    /// Replay each task's reference solution through the real tools
-    Reference,
-    /// Answer at once with nothing
-    Silent,
-    /// Decline politely whatever is asked
-    Refuse,
-    /// Call at random, answer with something seen
-    Random,
-    /// Search and read without a model, answer with what was seen most
-    Guess,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum VariantsArg {
     /// The tasks as they are
     Full,
     /// Every combination of idealised factors
     All,
-}
-
-/// The model of the agent.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Model")]
-pub(super) struct ModelArgs {
-    /// Model to ask, by the name its endpoint knows
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
-
-    /// Base URL of an OpenAI-compatible endpoint [default: `OPENAI_BASE_URL`, else `https://api.openai.com/v1`]
-    #[arg(long, value_name = "URL", requires = "model")]
-    base_url: Option<String>,
-
-    /// Environment variable that holds the endpoint's key; a local endpoint needs none
-    #[arg(long, value_name = "NAME", default_value = environment::KEY, requires = "model")]
-    api_key_env: String,
-
-    /// Sampling temperature [default: 0.6]
-    #[arg(long, value_name = "NUMBER", requires = "model")]
-    temperature: Option<f64>,
-
-    /// Most tokens of one reply
-    #[arg(long, value_name = "COUNT", default_value = "8192", requires = "model")]
-    max_tokens: u32,
-
-    /// Requests in flight at the endpoint at once
-    #[arg(long, value_name = "COUNT", default_value = "16", requires = "model")]
-    requests: u32,
-
-    /// How long a request may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "600", requires = "model")]
-    request_seconds: u64,
-
-    /// More fields of every request, as a JSON object
-    #[arg(long, value_name = "JSON", requires = "model")]
-    extra: Option<String>,
-}
-
-impl ModelArgs {
-    /// Returns the model and its settings, where one is named; `temperature` is the one
-    /// that holds where none is given.
-    pub(super) fn config(&self, temperature: f64) -> Result<Option<ModelConfig>, Failure> {
-        let Some(name) = self.model.clone() else { return Ok(None) };
-        let extra = match &self.extra {
-            None => serde_json::Map::new(),
-            Some(text) => serde_json::from_str(text).map_err(|error| {
-                Failure::usage(format!("`--extra` is not a JSON object: {error}"))
-            })?,
-        };
-        let given = self.base_url.clone();
-        Ok(Some(ModelConfig {
-            name,
-            base_url: given
-                .or_else(|| environment::get(environment::BASE_URL))
-                .unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()),
-            key_env: self.api_key_env.clone(),
-            temperature: self.temperature.unwrap_or(temperature),
-            max_tokens: self.max_tokens,
-            requests: self.requests,
-            request_seconds: self.request_seconds,
-            extra,
-        }))
-    }
-}
-
-/// The limits of attempts and calls.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Limits")]
-pub(super) struct LimitArgs {
-    /// Rounds of an attempt (model replies); a task may set its own
-    #[arg(long, value_name = "COUNT", default_value = "100",
-          value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-
-    /// Tokens of an attempt, requests and replies together [default: no limit]
-    #[arg(long, value_name = "COUNT")]
-    tokens: Option<u64>,
-
-    /// Working time of an attempt in seconds; waiting for a slot does not count
-    #[arg(long, value_name = "SECONDS", default_value = "3600")]
-    seconds: u64,
-
-    /// Working time of a tool call in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "180")]
-    call_seconds: u64,
-
-    /// Bytes of a result that the agent reads; the full text goes to the workspace
-    #[arg(long, value_name = "BYTES", default_value = "32768")]
-    call_bytes: usize,
-
-    /// Attempts at a trial that is lost to the harness before it is given up
-    #[arg(long, value_name = "COUNT", default_value = "3")]
-    attempts: NonZeroU32,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
@@ -291,17 +144,6 @@ pub(super) fn run(args: &RunArgs) -> Result<Code, Failure> {
         VariantsArg::Full => vec![Variant::ideal(args.idealise.iter().copied())],
     };
     begin(args, &opened, tasks, variants)
-}
-
-/// What of the flags a configuration pins, beside what is tried by whom.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pinned<'a> {
-    /// Trials of each task and variant.
-    pub(super) k: u32,
-    /// The run's seed.
-    pub(super) seed: u64,
-    /// Limits of attempts and calls.
-    pub(super) limits: &'a LimitArgs,
 }
 
 /// Which tasks are selected.
@@ -337,11 +179,12 @@ pub(super) fn rehearsal(
     let own = Planned::own(&opened.suite);
     let (gym, _) = open_own_gym(&opened.suite, web, args.browsers, own)?;
     let gym = Arc::new(gym);
-    let (conditions, judge) = ([agent(&args)?].into(), JudgeConfig::exact());
+    let (conditions, judge) = ([args.acting().condition()?].into(), JudgeConfig::exact());
     let (store, _lock, config) = Store::create(root, |blobs| {
         let variants = vec![Variant::default()];
         let what = (tasks, variants);
-        let config = config(args.pinned(), &opened, what, (conditions, judge), &gym, blobs)?;
+        let judged = (conditions, judge);
+        let config = pin::config(args.pinned(), &opened, what, judged, &gym, blobs)?;
         Ok(RunConfig { web: pinned, ..config })
     })?;
     Ok((gym, store, config))
@@ -354,9 +197,10 @@ pub(super) fn begin(
     tasks: Vec<String>,
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
+    check_tasks(opened, &tasks)?;
     let web = args.web.plan(&opened.suite)?;
     let servers = args.servers.plan(&opened.suite, &tasks)?;
-    let mut agent = args.tools.apply(agent(args)?)?;
+    let mut agent = args.tools.apply(args.acting().condition()?)?;
     agent.1.user_model = args.user.model(agent.1.model.as_ref())?;
     let varied = args.offer.read()?;
     let mut conditions = varied.conditions(agent.clone());
@@ -389,10 +233,14 @@ pub(super) fn begin(
     let gym = Arc::new(gym);
     let root = root(args.name.as_deref(), &args.runs_dir, &opened.suite.meta.name, &agent.1.agent)?;
     let (store, lock, config) = Store::create(&root, |blobs| {
+        if let Some(faults) = &args.faults {
+            blobs.put(faults.profile.text().as_bytes())?;
+        }
         varied.keep(blobs)?;
         offering::pin(&gym, &mut conditions, &tasks, blobs)?;
         let what = (tasks, variants);
-        let config = config(args.pinned(), opened, what, (conditions, judged), &gym, blobs)?;
+        let judged = (conditions, judged);
+        let config = pin::config(args.pinned(), opened, what, judged, &gym, blobs)?;
         let cassette = cassette::reference(cassette.as_ref());
         Ok(RunConfig { created, cassette, web: pinned, servers, ..config })
     })?;
@@ -402,6 +250,12 @@ pub(super) fn begin(
 }
 
 impl RunArgs {
+    /// Returns who acts.
+    fn acting(&self) -> Acting<'_> {
+        let Self { agent, program, model, faults, .. } = self;
+        Acting { agent: agent.as_ref(), program, model, faults: faults.as_ref() }
+    }
+
     /// Returns what a configuration pins of the flags.
     fn pinned(&self) -> Pinned<'_> {
         Pinned { k: self.trials, seed: self.seed, limits: &self.limits }
@@ -463,48 +317,6 @@ pub(super) fn root(
     Err(Failure::usage(format!("`{runs_dir}` is full of runs")))
 }
 
-/// Returns the condition and its name.
-fn agent(args: &RunArgs) -> Result<(String, Condition), Failure> {
-    if let Some((name, condition)) = args.program.condition()? {
-        let model = args.model.config(TEMPERATURE)?;
-        let label = model.as_ref().map(|model| format!("{name}-{}", plain(&model.name)));
-        return Ok((label.unwrap_or(name), Condition { model, ..condition }));
-    }
-    let name = args.agent.clone().unwrap_or(match args.model.model {
-        Some(_) => AgentArg::Built(AgentName::React),
-        None => AgentArg::Built(AgentName::Reference),
-    });
-    let word = match &name {
-        AgentArg::Built(AgentName::React) => "react".to_owned(),
-        AgentArg::Built(AgentName::Reference) => "reference".to_owned(),
-        AgentArg::Built(AgentName::Silent) => "silent".to_owned(),
-        AgentArg::Built(AgentName::Refuse) => "refuse".to_owned(),
-        AgentArg::Built(AgentName::Random) => "random".to_owned(),
-        AgentArg::Built(AgentName::Guess) => "guess".to_owned(),
-        AgentArg::Wrong(solution) => format!("{WRONG}{solution}"),
-    };
-    let word = word.as_str();
-    if name != AgentArg::Built(AgentName::React) {
-        return match &args.model.model {
-            None => Ok((word.replace(':', "-"), Condition::of(word))),
-            Some(_) => Err(Failure::usage(format!("agent `{word}` uses no model"))
-                .hint("leave out `--model`, or take `--agent react`")),
-        };
-    }
-    let Some(model) = args.model.config(TEMPERATURE)? else {
-        return Err(Failure::usage("agent `react` needs a model")
-            .hint("name one with `--model NAME`, and its endpoint with `--base-url URL`"));
-    };
-    let label = format!("{word}-{}", plain(&model.name));
-    Ok((label, Condition { model: Some(model), ..Condition::of(word) }))
-}
-
-/// Makes a folder name of a model's name.
-fn plain(name: &str) -> String {
-    let keep = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-    name.chars().map(keep).collect::<String>().trim_matches('.').to_owned()
-}
-
 /// Returns the ids of the selected tasks.
 pub(super) fn select(suite: &Suite, args: &RunArgs) -> Result<Vec<String>, Failure> {
     let (tasks, subset) = (args.tasks.as_deref(), args.subset.as_deref());
@@ -544,17 +356,6 @@ pub(super) fn selected(
     Ok(selected)
 }
 
-/// Returns whether a task has the wrong solution that is to be replayed, where one is.
-fn has_solution(task: &Task, agent: Option<&AgentArg>) -> bool {
-    match agent {
-        Some(AgentArg::Wrong(name)) => task
-            .scenario_file
-            .as_ref()
-            .is_some_and(|file| file.wrong.iter().any(|wrong| wrong.name == *name)),
-        Some(AgentArg::Built(_)) | None => true,
-    }
-}
-
 /// Returns the tasks of a subset, or says which subsets there are.
 pub(super) fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a str>, Failure> {
     let tasks = suite.subset(name);
@@ -568,161 +369,4 @@ pub(super) fn subset<'a>(suite: &'a Suite, name: &str) -> Result<BTreeSet<&'a st
         format!("its subsets are `{}`", known.join("`, `"))
     };
     Err(Failure::usage(format!("suite `{}` has no subset `{name}`", suite.meta.name)).hint(hint))
-}
-
-/// Writes down everything that can move a score.
-pub(super) fn config(
-    pinned: Pinned<'_>,
-    opened: &Opened,
-    (tasks, wanted): (Vec<String>, Vec<Variant>),
-    (conditions, judge): (BTreeMap<String, Condition>, JudgeConfig),
-    gym: &Gym,
-    blobs: &Blobs,
-) -> Result<RunConfig, StoreError> {
-    let meta = &opened.suite.meta;
-    let Pinned { k, seed, limits } = pinned;
-    Ok(RunConfig {
-        format: FORMAT,
-        wildgym: env!("CARGO_PKG_VERSION").to_owned(),
-        created: jiff::Timestamp::now(),
-        suite: SuiteRef {
-            name: meta.name.clone(),
-            version: meta.version.clone(),
-            digest: opened.suite.digest.clone(),
-            source: opened.source.clone(),
-            tasks: blobs.put_json(&task_data(
-                &opened.suite,
-                &wanted,
-                &operations(&opened.suite, blobs)?,
-            ))?,
-            subsets: subsets(&opened.suite),
-        },
-        plan: Plan { tasks, variants: wanted, k, seed, attempts: limits.attempts.get() },
-        conditions,
-        limits: Limits {
-            rounds: Some(limits.rounds),
-            tokens: limits.tokens,
-            seconds: Some(limits.seconds),
-        },
-        bounds: BoundsConfig { seconds: limits.call_seconds, bytes: limits.call_bytes },
-        tools: ToolsRef {
-            names: gym.catalog.names(),
-            schemas: blobs.put_json(gym.schemas.as_ref())?,
-        },
-        judge,
-        web: WebConfig::default(),
-        cassette: None,
-        servers: BTreeMap::new(),
-    })
-}
-
-/// Returns the tasks of every subset of a suite.
-fn subsets(suite: &Suite) -> BTreeMap<String, BTreeSet<String>> {
-    let tasks = |name: &str| suite.subset(name).into_iter().map(str::to_owned).collect();
-    suite.subsets().into_iter().map(|name| (name.to_owned(), tasks(name))).collect()
-}
-
-/// Returns what judges and reports need of the tasks.
-fn task_data<'a>(
-    suite: &'a Suite,
-    wanted: &[Variant],
-    operations: &BTreeMap<&str, String>,
-) -> BTreeMap<&'a str, TaskData> {
-    let data = |task: &Task| TaskData {
-        title: task.meta.title.clone(),
-        scenario: task.meta.scenario,
-        subset: task.meta.subset.clone(),
-        domain: task.meta.domain.clone(),
-        language: task.meta.language,
-        factors: task.meta.factors.clone(),
-        answer: task.meta.answer.clone(),
-        world: world_data(suite, task, operations),
-        scenario_file: task.scenario_file.as_deref().cloned().map(Box::new),
-        milestones: task.meta.milestones.clone(),
-        discovery_hosts: task.meta.discovery_hosts.clone(),
-        aliases: stages::aliases(&task.meta, &suite.sites),
-        questions: variants(wanted, &task.meta.factors)
-            .into_iter()
-            .filter_map(|variant| {
-                let given = task.given(&variant).ok()?;
-                Some((variant.to_string(), given.instruction))
-            })
-            .collect(),
-        wanted: wanted_in_full(task),
-        dependencies: task.meta.dependencies.clone().unwrap_or_default(),
-        solution: solution(task),
-    };
-    suite.tasks.iter().map(|(id, task)| (id.as_str(), data(task))).collect()
-}
-
-/// Returns the request without what makes it ambiguous; nothing where nothing does.
-fn wanted_in_full(task: &Task) -> String {
-    let factor = Factor::Ambiguity;
-    let variant = Variant::ideal(task.meta.factors.contains(&factor).then_some(factor));
-    if variant == Variant::default() {
-        return String::new();
-    }
-    task.given(&variant).map(|given| given.instruction).unwrap_or_default()
-}
-
-/// Keeps what judges need of the operations of each world; returns the blobs by world.
-fn operations<'a>(
-    suite: &'a Suite,
-    blobs: &Blobs,
-) -> Result<BTreeMap<&'a str, String>, StoreError> {
-    let data = |operation: &Operation| OperationData {
-        category: operation.category.clone(),
-        writes: operation.writes(),
-        parameters: operation.schema().into(),
-    };
-    let kept = suite.worlds.iter().map(|(name, world)| {
-        let all: BTreeMap<&str, OperationData> =
-            world.operations.iter().map(|(name, one)| (name.as_str(), data(one))).collect();
-        Ok((name.as_str(), blobs.put_json(&all)?))
-    });
-    kept.collect()
-}
-
-/// Returns what judges and reports need of the world of a task.
-fn world_data(
-    suite: &Suite,
-    task: &Task,
-    operations: &BTreeMap<&str, String>,
-) -> Option<WorldData> {
-    let scene = task.meta.environment.world.as_ref()?;
-    let world = suite.worlds.get(&scene.name)?;
-    let writes = world.operations.values().filter(|operation| operation.writes());
-    Some(WorldData {
-        name: scene.name.clone(),
-        digest: world.digest.clone(),
-        writes: writes.map(|operation| operation.name.clone()).collect(),
-        operations: operations.get(&*scene.name).cloned().unwrap_or_default(),
-        final_state_assertions: task.meta.final_state_assertions.clone(),
-    })
-}
-
-/// Returns the reference solution as text: `solution.toml` and, each under its name, the
-/// texts beside it that it refers to.
-fn solution(task: &Task) -> String {
-    if let Some(file) = &task.scenario_file {
-        return serde_json::to_string_pretty(&file.reference).unwrap_or_default();
-    }
-    let folder = task.folder.join("reference");
-    let mut names: Vec<String> = folder
-        .read_dir_utf8()
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_owned()))
-        .collect();
-    // The solution itself first.
-    names.sort_by_key(|name| (name != "solution.toml", name.clone()));
-    let mut text = String::new();
-    for name in names {
-        if let Ok(part) = std::fs::read_to_string(folder.join(&name)) {
-            for line in ["# ", &name, "\n", part.trim_end(), "\n"] {
-                text.push_str(line);
-            }
-        }
-    }
-    text
 }

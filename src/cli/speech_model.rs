@@ -4,8 +4,8 @@
 use clap::Args;
 use serde_json::Map;
 
+use super::agent::DEFAULT_BASE_URL;
 use super::environment;
-use super::run::DEFAULT_BASE_URL;
 use crate::store::ModelConfig;
 
 /// Requests in flight at once.

@@ -10,9 +10,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 use wildgym_tasks::scenario_file::{Replayed, solution};
 
+use super::agent::WRONG;
 use super::program::{self, PROGRAM};
 use super::progress::Progress;
-use super::run::WRONG;
 use super::{Code, Failure, cassette, environment, network, report, say};
 use crate::agent::program::Spec;
 use crate::agent::{

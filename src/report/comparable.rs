@@ -1,7 +1,7 @@
 //! What two runs differ in, and whether their scores can be compared all the same.
 //!
 //! Two kinds of difference. *Fatal* ones change what was measured: the tasks, who judged,
-//! the limits, the tools, the network; they forbid a comparison unless the user allows
+//! the limits, the tools, the network, the faults; they forbid a comparison unless the user allows
 //! each by name. The others are what one compares runs for (agent, model, settings) or
 //! what a comparison can live with, and are told. Nothing that differs goes unsaid.
 
@@ -18,7 +18,7 @@ use crate::store::{
 };
 
 /// Names of the differences that forbid a comparison unless they are allowed.
-pub const ALLOWABLE: [&str; 6] = ["suite", "judge", "limits", "bounds", "tools", "web"];
+pub const ALLOWABLE: [&str; 7] = ["suite", "judge", "limits", "bounds", "tools", "web", "faults"];
 
 /// Most names that a line lists.
 const NAMED: usize = 10;
@@ -66,6 +66,7 @@ pub fn differences(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<Difference> {
         ("bounds", bounds(of_a, of_b)),
         ("tools", [tools(a, b), servers(of_a, of_b)].concat()),
         ("web", web(&of_a.web, &of_b.web)),
+        ("faults", faults(a, b)),
         ("agent", differ("agent", &a.condition.agent, &b.condition.agent)),
         ("model", differ("model", &model(a), &model(b))),
         ("settings", settings(a, b)),
@@ -257,6 +258,10 @@ fn servers(a: &RunConfig, b: &RunConfig) -> Vec<String> {
         found.map(|one| format!("only in {side}: {}", one_line(one, 200))).collect()
     };
     [only(&of_a, &of_b, "A"), only(&of_b, &of_a, "B")].concat()
+}
+
+fn faults(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {
+    differ_option("faults", a.condition.faults.as_ref(), b.condition.faults.as_ref())
 }
 
 fn tools(a: &Pinned<'_>, b: &Pinned<'_>) -> Vec<String> {

@@ -63,6 +63,9 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if !rated.is_null() {
         report["rubric"] = rated;
     }
+    if !label.faults.is_empty() {
+        report["label"]["faults"] = json!(label.faults);
+    }
     if let Some(digest) = &label.cassette {
         report["label"]["models_replayed"] = json!(digest);
     }

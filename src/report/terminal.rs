@@ -58,17 +58,21 @@ fn heading(view: &RunView, page: Page) -> String {
     );
     let replayed = if label.cassette.is_some() { " · models replayed" } else { "" };
     let walls = if label.uncontained { " (uncontained)" } else { "" };
+    let faults = match label.faults_line() {
+        names if names.is_empty() => names,
+        names => format!(" · faults {names}"),
+    };
     let digest: String = label.suite.digest.chars().take(12).collect();
     let suite = one_line(&format!("{} {}", label.suite.name, label.suite.version), 200);
     // Room for the rest of what is said about variants.
     let room = page.width().saturating_sub(suite.width() + 20);
     let title = format!("{suite} · {}", variants(&label.variants, room));
     let agent = format!(
-        "agent {}{walls}{model}{others} · judge {}{replayed}",
+        "agent {}{walls}{model}{others} · judge {}{replayed}{faults}",
         label.agent,
         view.judge_line()
     );
-    let agent = one_line(&agent, 200);
+    let agent = one_line(&agent, 300);
     format!(
         "{}\n{agent}\nsuite {digest} · seed {} · web {} · {} a task{}\n{}\n\n",
         page.bold(&title),

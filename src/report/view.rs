@@ -64,6 +64,9 @@ pub struct RunLabel {
     pub web_notes: Vec<String>,
     /// Requests that the recording did not have; none where no recording is replayed.
     pub web_misses: Option<u64>,
+    /// The faults that calls met, by condition, where a run has some; those of tasks are not
+    /// among them.
+    pub faults: BTreeMap<String, String>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
     /// What must be said of foreign servers.
@@ -223,6 +226,12 @@ impl RunLabel {
             lines.push(format!("{requests} not in the recording"));
         }
         lines.iter().map(|line| super::sanitize::one_line(line, 200)).collect()
+    }
+
+    /// Names the faults that calls met, each once; empty where there were none.
+    pub(super) fn faults_line(&self) -> String {
+        let names: BTreeSet<&str> = self.faults.values().map(String::as_str).collect();
+        names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// Returns what the judge means for the score.

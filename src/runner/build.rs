@@ -22,9 +22,10 @@ use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox, schema};
 use crate::agent::Request;
 use crate::model::Offered;
 use crate::record::TrialId;
-use crate::store::RunConfig;
+use crate::store::{RunConfig, Store};
 
-use super::faults::Faults;
+use super::faults;
+use super::injected::Injected;
 use super::needs::{Lacking, lacking};
 use super::network::{Network, View};
 use super::offering::Presented;
@@ -48,6 +49,9 @@ pub enum BuildError {
         /// What does not compose.
         reason: String,
     },
+    /// The faults that calls are to meet cannot be had.
+    #[error("the faults cannot be had: {0}")]
+    Faults(String),
     /// The sites cannot be served.
     #[error("the hermetic web cannot be opened: {0}")]
     Web(#[from] HermeticError),
@@ -226,11 +230,12 @@ impl Gym {
 
     /// Makes the sandbox of a trial, with its attachments in place. `mode` is how
     /// pages are offered; `ask` answers the questions of tools, and `person` plays the one who
-    /// gave the task, where a model does.
+    /// gave the task, where a model does. What spoils calls comes from the task and from the
+    /// trial's condition, whose profile lies in the store.
     pub fn build(
         &self,
         trial: &TrialId,
-        config: &RunConfig,
+        (config, store): (&RunConfig, &Store),
         mode: BrowserMode,
         (ask, person): (Answerer, Answerer),
     ) -> Result<Built, BuildError> {
@@ -265,8 +270,9 @@ impl Gym {
         let script = task.scenario_file.as_ref();
         let mut interceptors = self.interceptors.clone();
         if let Some(file) = script.filter(|file| !file.fault_injection.is_empty()) {
-            interceptors.push(Arc::new(Faults::of(&file.fault_injection)));
+            interceptors.push(Arc::new(Injected::of(&file.fault_injection)));
         }
+        interceptors.extend(faults::injectors(task, store, config, trial)?);
         let user = script.and_then(|file| file.ask_user.clone()).map(|script| {
             Arc::new(Person { request: given.instruction.clone(), script, played_by: person })
         });

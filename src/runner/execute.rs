@@ -53,7 +53,7 @@ pub async fn execute(
     let mode = gym.mode(&attempt.trial.task, browser);
     let user = agent.user();
     let person = user.clone().map(|user| user as Arc<dyn Ask>);
-    let built = match gym.build(&attempt.trial, config, mode, (ask, person)) {
+    let built = match gym.build(&attempt.trial, (config, store), mode, (ask, person)) {
         Ok(built) => built,
         Err(error) => {
             let outcome = Outcome::Lost(Lost::Sandbox);

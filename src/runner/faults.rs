@@ -1,39 +1,56 @@
-//! Calls that a task makes fail: the failures of `fault_injection` in its file.
+//! From what a run and a task say about faults to what acts at the door of one attempt.
 //!
-//! What is failed follows from the order in which calls are asked for and from nothing
-//! else. A call that is failed does not reach the world.
+//! A run's profile is read from the store, by the digest that the run pins, so a profile that
+//! was changed or taken away since moves no score. A task's own profile is a built-in one and
+//! comes with the program; idealising the factor `faults` takes it away. Where both say
+//! something, the task's decides first about each call.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 
-use serde_json::{Value, json};
-use wildgym_tasks::scenario_file::InjectedFault;
-use wildgym_toolbox::{Decision, Incoming, Interceptor};
+use wildgym_sandbox::Seed;
+use wildgym_tasks::{Factor, Task};
+use wildgym_toolbox::Interceptor;
 
-/// The faults of one attempt.
-#[derive(Debug)]
-pub(super) struct Faults(Vec<(InjectedFault, AtomicU32)>);
+use super::build::BuildError;
+use super::plan::seed_of;
+use crate::fault::{Injector, Profile, ProfileError};
+use crate::record::TrialId;
+use crate::store::{FaultsConfig, RunConfig, Store};
 
-impl Faults {
-    /// Makes the faults of an attempt, of which no call was seen yet.
-    pub(super) fn of(faults: &[InjectedFault]) -> Self {
-        Self(faults.iter().map(|fault| (fault.clone(), AtomicU32::new(0))).collect())
-    }
+/// Reads the profile that a run pins.
+pub fn pinned_profile(store: &Store, faults: &FaultsConfig) -> Result<Profile, BuildError> {
+    let unusable = |error: String| BuildError::Faults(error);
+    let bytes = store.blobs().get(&faults.digest).map_err(|error| unusable(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
+    Profile::parse(&faults.profile, &text).map_err(BuildError::from)
 }
 
-impl Interceptor for Faults {
-    fn before(&self, incoming: &Incoming<'_>) -> (Decision, Option<Value>) {
-        let mut decision = (Decision::Proceed, None);
-        for (fault, seen) in &self.0 {
-            if fault.tool != incoming.call.name {
-                continue;
-            }
-            let number = seen.fetch_add(1, Ordering::Relaxed);
-            let fires = number >= fault.skip && number - fault.skip < fault.times;
-            if fires && decision.0 == Decision::Proceed {
-                let note = json!({ "injected": fault.fault.name() });
-                decision = (Decision::Refuse(fault.fault.text().to_owned()), Some(note));
-            }
-        }
-        decision
+/// Makes what acts on the calls of an attempt. Every attempt at a trial gets the same.
+pub(super) fn injectors(
+    task: &Task,
+    store: &Store,
+    config: &RunConfig,
+    trial: &TrialId,
+) -> Result<Vec<Arc<dyn Interceptor>>, BuildError> {
+    let seed = seed_of(config.plan.seed, trial);
+    let injector = |profile: Profile, root: Seed| -> Arc<dyn Interceptor> {
+        Arc::new(Injector::new(Arc::new(profile), root))
+    };
+    let mut made = Vec::new();
+    let idealised = trial.variant.factors().any(|factor| factor == Factor::Faults);
+    if let Some(own) = task.meta.faults.as_ref().filter(|_| !idealised) {
+        let profile = Profile::open_builtin(&own.profile)?;
+        made.push(injector(profile, seed.child("task faults", own.seed)));
+    }
+    let condition = config.conditions.get(&trial.condition);
+    if let Some(faults) = condition.and_then(|condition| condition.faults.as_ref()) {
+        made.push(injector(pinned_profile(store, faults)?, seed.child("faults", faults.seed)));
+    }
+    Ok(made)
+}
+
+impl From<ProfileError> for BuildError {
+    fn from(error: ProfileError) -> Self {
+        Self::Faults(error.to_string())
     }
 }

@@ -210,7 +210,8 @@ impl Session {
         let Opening { attempt, answers, pace, prompt } = self.opening.clone();
         let mut transcript = self.store.transcript(&attempt.trial, attempt.attempt)?;
         let ask = answers.clone().map(|answers| answers as Arc<dyn Ask>);
-        let built = match self.gym.build(&attempt.trial, &self.config, self.mode, (ask, None)) {
+        let pinned = (&*self.config, &self.store);
+        let built = match self.gym.build(&attempt.trial, pinned, self.mode, (ask, None)) {
             Ok(built) => built,
             Err(error) => {
                 let outcome = Outcome::Lost(Lost::Sandbox);

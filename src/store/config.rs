@@ -1,6 +1,7 @@
 //! `run.toml`: everything that can move a score.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs;
 use std::io::Write;
 
@@ -225,6 +226,9 @@ pub struct Condition {
     /// The program that acts, where the agent is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramConfig>,
+    /// The faults that calls meet, beside those of the tasks themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<FaultsConfig>,
 }
 
 /// A program as an agent.
@@ -272,6 +276,7 @@ impl Condition {
             browser: None,
             offering: None,
             program: None,
+            faults: None,
         }
     }
 
@@ -279,6 +284,29 @@ impl Condition {
     pub fn models(&self) -> impl Iterator<Item = &ModelConfig> {
         let of_tools = self.tool_model.iter().chain(&self.speech_model);
         self.model.iter().chain(of_tools).chain(&self.user_model)
+    }
+}
+
+/// A fault profile that is pinned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultsConfig {
+    /// Its name.
+    pub profile: String,
+    /// Its version.
+    pub version: String,
+    /// Blob with its text; the digest pins it.
+    pub digest: String,
+    /// The number that its chances follow from, beside the trial's seed.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl fmt::Display for FaultsConfig {
+    /// Writes `published 1.0.0 (0123456789ab), seed 7`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest: String = self.digest.chars().take(12).collect();
+        write!(f, "{} {} ({digest}), seed {}", self.profile, self.version, self.seed)
     }
 }
 

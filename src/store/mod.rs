@@ -37,8 +37,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 pub use annotations::Annotations;
 pub use blobs::Blobs;
 pub use config::{
-    BoundsConfig, CassetteRef, Condition, JudgeConfig, ModelConfig, OUTSIDE, OperationData, Plan,
-    ProgramConfig, RunConfig, SuiteRef, TaskData, ToolsRef, WorldData,
+    BoundsConfig, CassetteRef, Condition, FaultsConfig, JudgeConfig, ModelConfig, OUTSIDE,
+    OperationData, Plan, ProgramConfig, RunConfig, SuiteRef, TaskData, ToolsRef, WorldData,
 };
 pub use index::{Damaged, Index, Stored, Trial};
 pub use judged::{Judged, JudgedVote};

@@ -76,6 +76,9 @@ pub struct TaskMeta {
     /// What surrounds the agent.
     #[serde(default)]
     pub environment: Environment,
+    /// The faults that calls meet, where the factor `faults` is not taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub faults: Option<TaskFaults>,
     /// The reference answer.
     pub answer: Answer,
     /// Which step of the work needs what of which other, in words: for a judge that rates how
@@ -119,6 +122,18 @@ pub struct Limits {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub seconds: Option<u64>,
+}
+
+/// The faults that belong to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskFaults {
+    /// Name of a built-in fault profile, such as `rate-limits`.
+    #[schemars(extend("format" = "id"))]
+    pub profile: String,
+    /// A number that the chances follow from, beside the trial's seed.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// A step on the way to the answer.

@@ -266,6 +266,10 @@ pub trait AnyTool: Send + Sync {
     fn browser(&self) -> Option<BrowserMode>;
     /// The JSON Schema of the arguments.
     fn parameters(&self) -> Value;
+    /// The server that it belongs to, and its name there; none for tools of the program.
+    fn origin(&self) -> Option<(&str, &str)> {
+        None
+    }
     /// Reads arguments that fit the schema into a call that can be run.
     fn prepare(self: Arc<Self>, arguments: Value) -> Result<Prepared, ToolError>;
 }

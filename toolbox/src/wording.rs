@@ -190,6 +190,10 @@ impl AnyTool for Reworded {
         self.parameters.clone()
     }
 
+    fn origin(&self) -> Option<(&str, &str)> {
+        self.tool.origin()
+    }
+
     fn prepare(self: Arc<Self>, arguments: Value) -> Result<Prepared, ToolError> {
         Arc::clone(&self.tool).prepare(arguments)
     }

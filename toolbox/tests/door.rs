@@ -338,7 +338,8 @@ struct Meddler;
 impl Interceptor for Meddler {
     fn before(&self, call: &Incoming<'_>) -> (Decision, Option<Value>) {
         let decision = match call.call.id.as_str() {
-            "delay" => Decision::Delay(Duration::from_secs(30)),
+            "delay" => Decision::Delay(Duration::from_secs(5)),
+            "late" => Decision::Delay(Duration::from_secs(10)),
             "drop" => Decision::Drop,
             "refuse" => Decision::Refuse("503 service unavailable".to_owned()),
             _ => Decision::Proceed,
@@ -359,7 +360,7 @@ impl Interceptor for Meddler {
 async fn interceptors_delay_drop_refuse_and_change() {
     let rig = rig(vec![Arc::new(Meddler)]);
     let start = tokio::time::Instant::now();
-    let ids = ["plain", "delay", "drop", "refuse", "change"];
+    let ids = ["plain", "delay", "late", "drop", "refuse", "change"];
     let replies = rig.round(ids.map(|id| nap(id, &json!({"seconds": 1}))).into()).await;
     assert_eq!(start.elapsed(), Duration::from_secs(1));
     let seen: Vec<_> = replies
@@ -368,12 +369,13 @@ async fn interceptors_delay_drop_refuse_and_change() {
         .collect();
     let want = [
         (None, 1, vec![]),
-        (None, 31, vec![json!({"fault": "delay"})]),
+        (None, 6, vec![json!({"fault": "delay"})]),
+        (Some("timed-out"), 10, vec![json!({"fault": "late"})]),
         (Some("timed-out"), 10, vec![json!({"fault": "drop"})]),
         (Some("failed"), 0, vec![json!({"fault": "refuse"})]),
         (None, 1, vec![]),
     ];
     assert_eq!(seen, want);
-    assert_eq!(replies[3].text, "error: 503 service unavailable");
-    assert_eq!(replies[4].text, "changed");
+    assert_eq!(replies[4].text, "error: 503 service unavailable");
+    assert_eq!(replies[5].text, "changed");
 }

@@ -8,10 +8,12 @@ use clap::Args;
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::{Factor, Variant};
 
+use super::super::faults::{Chosen, check_tasks};
 use super::super::host::{BROWSERS, open_own_gym, open_suite};
 use super::super::judging::{self, JudgeArgs};
 use super::super::network::{self, WebArgs};
-use super::super::run::{self, LimitArgs, Pinned, Selection};
+use super::super::pin::{self, LimitArgs, Pinned};
+use super::super::run::{self, Selection};
 use super::super::servers::ServerArgs;
 use super::super::tool_model::ToolModelArgs;
 use super::super::{Failure, start};
@@ -42,6 +44,11 @@ pub(super) struct HeldArgs {
     /// Attempts that may have pages open at once; others wait, and their time does not count
     #[arg(long, value_name = "COUNT", default_value = BROWSERS)]
     pub(super) browsers: NonZeroU32,
+
+    /// Faults that calls meet beside those of their tasks: a profile of `wildgym faults`, or a
+    /// TOML file; runs with another seed meet others
+    #[arg(long, value_name = "PROFILE[:SEED]")]
+    faults: Option<Chosen>,
 
     #[command(flatten)]
     pub(super) tools: ToolModelArgs,
@@ -99,6 +106,7 @@ impl HeldArgs {
         let (tasks, subset) = (self.tasks.as_deref(), self.subset.as_deref());
         let selection = Selection { tasks, subset, limit: None };
         let tasks = run::selected(&opened.suite, selection, |_| true)?;
+        check_tasks(&opened, &tasks)?;
         let web = self.web.plan(&opened.suite)?;
         let condition = self.condition(label)?;
         let judged = self.judge.config(None)?;
@@ -114,9 +122,12 @@ impl HeldArgs {
         // Any variant may be asked for; reports cover the tasks as they are.
         let every = Variant::all_of(&Factor::ALL.into_iter().collect());
         let (store, lock, config) = Store::create(&root, |blobs| {
+            if let Some(faults) = &self.faults {
+                blobs.put(faults.profile.text().as_bytes())?;
+            }
             let flags = Pinned { k, seed: self.seed, limits: &self.limits };
             let agent = [(label.to_owned(), condition)].into();
-            let config = run::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
+            let config = pin::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
             let plan = Plan { variants: vec![Variant::default()], ..config.plan };
             Ok(RunConfig { plan, web: pinned, servers, ..config })
         })?;
@@ -133,6 +144,7 @@ impl HeldArgs {
             speech_model: self.tools.speech(tool_model.as_ref()),
             browser: self.tools.browser.map(BrowserMode::from),
             tool_model,
+            faults: self.faults.as_ref().map(Chosen::config),
             ..Condition::of(label)
         })
     }

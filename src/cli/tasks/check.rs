@@ -18,6 +18,7 @@ use wildgym_toolbox::catalog::BadTool;
 use super::super::host::{catalog, locate, open_host};
 use super::super::{Code, Failure, data, say};
 use super::counted;
+use crate::fault::Profile;
 use crate::runner::{Worlds, WorldsError};
 
 /// How many files that could not be searched are named.
@@ -213,6 +214,10 @@ fn tools(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
         error.map(|error| error.to_string())
     };
     let mut faults = Vec::new();
+    let own = task.meta.faults.as_ref();
+    if let Some(Err(error)) = own.map(|own| Profile::open_builtin(&own.profile)) {
+        faults.push(format!("tasks/{id}/task.toml: faults.profile: {error}"));
+    }
     for (index, milestone) in task.meta.milestones.iter().enumerate() {
         if let Predicate::Call { tool, .. } = &milestone.predicate
             && let Some(problem) = unknown(tool)

@@ -46,6 +46,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         web: "hermetic".into(),
         web_notes: Vec::new(),
         web_misses: None,
+        faults: [].into(),
         cassette: None,
         servers: Vec::new(),
     };

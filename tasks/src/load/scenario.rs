@@ -116,6 +116,7 @@ fn meta(file: &ScenarioFile, world: &str, begins: Option<Timestamp>) -> TaskMeta
         now: file.now.or(begins).unwrap_or_default(),
         limits: Limits::default(),
         environment: Environment { world: Some(scene), ..Environment::default() },
+        faults: None,
         // For people: what decides is in the file, and is no comparison of texts.
         answer: Answer { kind: AnswerKind::Text { value }, accept: Vec::new(), stands: Vec::new() },
         final_state_assertions: file.final_state_assertions.clone(),

@@ -308,6 +308,9 @@ fn check_factors(
     if source.is_faulty("factors") {
         return;
     }
+    if meta.faults.is_some() && !meta.factors.contains(&Factor::Faults) {
+        source.fault(notes, "faults", "`factors` of the task does not list `faults`");
+    }
     for factor in &meta.factors {
         if !overlays.contains_key(&BTreeSet::from([*factor])) {
             let problem = format!("factor `{factor}` has no overlay; add `ideal/{factor}/`");

@@ -14,6 +14,8 @@ pub struct Incoming<'a> {
     pub ingress: &'a Ingress,
     /// The call.
     pub call: &'a Call,
+    /// The foreign server that the tool belongs to, and its name there, where it is foreign.
+    pub origin: Option<(&'a str, &'a str)>,
     /// Where its chances come from.
     pub seed: Seed,
 }
@@ -23,7 +25,8 @@ pub struct Incoming<'a> {
 pub enum Decision {
     /// Nothing: it runs.
     Proceed,
-    /// It runs, this much later on the logical clock.
+    /// It runs, this much later on the logical clock; dropped where the time limit of calls
+    /// is not longer.
     Delay(Duration),
     /// It never answers: the agent reads that its time limit passed.
     Drop,

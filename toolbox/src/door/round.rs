@@ -111,10 +111,12 @@ impl Toolbox {
         let mut cost = Duration::ZERO;
         let mut footprint = Footprint::none();
         let prepared = self.catalog.entry(&call.name).and_then(|entry| {
-            let decision =
-                self.decide(&Incoming { ingress: &ingress, call: &call, seed }, &mut notes);
-            match decision {
+            let (ingress, call) = (&ingress, &call);
+            let incoming = Incoming { ingress, call, origin: entry.tool.origin(), seed };
+            match self.decide(&incoming, &mut notes) {
                 Decision::Proceed => {}
+                // Later than the caller waits is never.
+                Decision::Delay(delay) if delay >= self.bounds.time => return Ok(Fate::Lose),
                 Decision::Delay(delay) => cost += delay,
                 Decision::Drop => return Ok(Fate::Lose),
                 Decision::Refuse(text) => return Err(ToolError::Failed(text)),
@@ -206,7 +208,10 @@ impl Toolbox {
             children: done.context.take_children(),
             took: done.took,
         };
-        let incoming = Incoming { ingress: &taken.ingress, call: &taken.call, seed: taken.seed };
+        let (ingress, call, seed) = (&taken.ingress, &taken.call, taken.seed);
+        let tool = self.catalog.entry(&call.name).ok().map(|entry| &entry.tool);
+        let origin = tool.and_then(|tool| tool.origin());
+        let incoming = Incoming { ingress, call, origin, seed };
         let whole = reply.page.is_some().then(|| reply.text.clone());
         for interceptor in &self.interceptors {
             interceptor.after(&incoming, &mut reply);

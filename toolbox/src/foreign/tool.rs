@@ -96,6 +96,10 @@ impl AnyTool for ForeignTool {
         self.parameters.clone()
     }
 
+    fn origin(&self) -> Option<(&str, &str)> {
+        Some((&self.server, &self.remote))
+    }
+
     fn prepare(self: Arc<Self>, arguments: Value) -> Result<Prepared, ToolError> {
         let Value::Object(arguments) = arguments else {
             let reason = "expected an object".to_owned();
