@@ -370,6 +370,7 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
             .unwrap_or_default(),
         conduct: verdict.and_then(|verdict| verdict.conduct.clone()),
         faulted: None,
+        rubric: verdict.and_then(|verdict| verdict.rubric),
         judging: judging(verdicts),
         offering: Arc::default(),
         task: TaskLabel {

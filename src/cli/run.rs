@@ -12,13 +12,13 @@ use wildgym_tasks::{Factor, Suite, Task, Variant};
 use super::agent::{Acting, AgentArg, ModelArgs, agent_named, has_solution};
 use super::cassette::{self, CassetteArgs};
 use super::faults::{Chosen, check_tasks};
-use super::host::{BROWSERS, Opened, open_gym, open_own_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_own_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::offering::{self, OfferArgs};
 use super::pin::{self, LimitArgs, Pinned};
 use super::program::{self, ProgramArgs};
-use super::servers::ServerArgs;
+use super::servers::{Planned, ServerArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
@@ -179,7 +179,9 @@ pub(super) fn rehearsal(
     let tasks = select(&opened.suite, &args)?;
     let web = args.web.plan(&opened.suite)?;
     let pinned = web.config.clone();
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let own = Planned::own(&opened.suite);
+    let (gym, _) = open_own_gym(&opened.suite, web, args.browsers, own)?;
+    let gym = Arc::new(gym);
     let (conditions, judge) = ([args.acting().condition()?].into(), JudgeConfig::exact());
     let (store, _lock, config) = Store::create(root, |blobs| {
         let variants = vec![Variant::default()];

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, campaign, conduct, curves, resilience, stages, usage};
+use super::{ReportOptions, ablation, campaign, conduct, curves, resilience, rubric, stages, usage};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -62,6 +62,10 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     let faults = resilience::json(view, &options.by);
     if !faults.is_null() {
         report["resilience"] = faults;
+    }
+    let rated = rubric::json(view, &options.by);
+    if !rated.is_null() {
+        report["rubric"] = rated;
     }
     if !label.faults.is_empty() {
         report["label"]["faults"] = json!(label.faults);

@@ -23,6 +23,7 @@ mod listing;
 mod messages;
 mod paired;
 mod resilience;
+mod rubric;
 mod sanitize;
 mod stages;
 mod table;

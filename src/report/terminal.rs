@@ -16,6 +16,7 @@ use super::curves;
 use super::figures::{counted, number};
 use super::layout::Page;
 use super::resilience;
+use super::rubric;
 use super::sanitize::{one_line, visible};
 use super::stages::stages;
 use super::table::Sheet;
@@ -44,6 +45,7 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
     out.push_str(&stages(view, page));
     out.push_str(&conduct::section(view, &options.by, page));
     out.push_str(&resilience::section(view, &options.by, page));
+    out.push_str(&rubric::section(view, &options.by, page));
     out.push_str(&not_passed(view, page));
     out.push_str(&next_steps(view, page));
     out

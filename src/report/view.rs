@@ -13,7 +13,7 @@ use crate::metrics::resilience::Mix;
 use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
 use crate::store::Offering;
-use crate::verdict::{Conduct, Verdict};
+use crate::verdict::{Conduct, Rubric, Verdict};
 
 /// A run, as far as its reports need it.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,6 +152,8 @@ pub struct TrialView {
     pub conduct: Option<Conduct>,
     /// What calls met of faults and events; none where nobody looked.
     pub faulted: Option<Faulted>,
+    /// What a rubric judge gives it; none of other judges.
+    pub rubric: Option<Rubric>,
     /// What judging took, all verdicts on the trial together.
     pub judging: Judging,
 }

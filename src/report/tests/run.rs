@@ -107,6 +107,7 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
         discovered: Vec::new(),
         conduct: None,
         faulted: None,
+        rubric: None,
         judging: Judging::default(),
     }
 }
