@@ -54,8 +54,8 @@ fn cell<'a>(report: &'a Value, arm: &str, faults: &str) -> &'a Value {
 fn a_report_separates_agents_by_what_they_do_about_faults() {
     let place = Place::new();
     let bars = std::env::var_os("WILDGYM_BARS").is_some();
-    let (suite, more) = if bars { ("faults25", "") } else { ("enterprise", "tasks = \"t1-00*\"") };
-    campaign(&place, suite, r#""off", "null", "flaps.toml""#, more);
+    let more = if bars { "" } else { "limit = 10" };
+    campaign(&place, "faults25", r#""off", "null", "flaps.toml""#, more);
     let ran = place.wildgym(&["campaign", "campaign.toml", "--name", "c", "--json", "-q"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report = ran.json();

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, campaign, conduct, curves, resilience, rubric, stages, usage};
+use super::{
+    ReportOptions, ablation, campaign, conduct, curves, resilience, rubric, stages, usage,
+};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.

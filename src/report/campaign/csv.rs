@@ -8,6 +8,7 @@ use super::super::view::{RunView, TrialView};
 use super::{Arm, Cell, Contrast, arms, contrasts, domains, is_completed, latency};
 use crate::metrics::resilience::{Reaction, Resilience, Tried};
 use crate::metrics::{State, Toll};
+use crate::verdict::Scores;
 
 /// Returns a line for each condition of each arm, over all domains and in each; none where the
 /// run has no pairs.
@@ -137,7 +138,8 @@ pub fn trials(view: &RunView) -> Option<String> {
     if arms.is_empty() {
         return None;
     }
-    let mut rows = vec![TRIAL_FIELDS.map(str::to_owned).to_vec()];
+    let fields = TRIAL_FIELDS.iter().chain(&Scores::NAMES);
+    let mut rows = vec![fields.map(|&name| name.to_owned()).collect()];
     for arm in &arms {
         for cell in &arm.cells {
             rows.extend(cell.trials.iter().map(|trial| trial_line(arm, cell, trial)));
@@ -146,7 +148,8 @@ pub fn trials(view: &RunView) -> Option<String> {
     Some(written(&rows))
 }
 
-/// The fields of a trial. `passed` is empty where it has no verdict.
+/// The fields of a trial, before the scores of a rubric judge (0 to 10, empty without one).
+/// `passed` is empty where it has no verdict.
 const TRIAL_FIELDS: [&str; 29] = [
     "arm",
     "agent",
@@ -233,6 +236,8 @@ fn trial_line(arm: &Arm<'_>, cell: &Cell<'_>, trial: &TrialView) -> Vec<String> 
         }
         None => [const { String::new() }; 8],
     });
+    let rubric = trial.rubric.map(|rubric| rubric.all());
+    line.extend((0..Scores::NAMES.len()).map(|at| optional(rubric.map(|scores| scores[at]))));
     line
 }
 

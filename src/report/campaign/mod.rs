@@ -10,6 +10,7 @@ mod completion;
 mod csv;
 mod domains;
 mod latency;
+mod rubric;
 mod scores;
 mod unintrusive;
 mod value;
@@ -155,10 +156,19 @@ fn matched<'a>(base: Vec<&'a TrialView>, cell: Vec<&'a TrialView>) -> Matched<'a
 
 /// Returns the judged pairs by task.
 fn scored(matched: &Matched<'_>) -> Vec<Vec<ScoredPair>> {
+    scored_by(matched, |trial| Some(score(trial)))
+}
+
+/// The same by another score; pairs that have none on a side are left out.
+fn scored_by(
+    matched: &Matched<'_>,
+    score: impl Fn(&TrialView) -> Option<Scored>,
+) -> Vec<Vec<ScoredPair>> {
     let mut tasks: BTreeMap<&str, Vec<ScoredPair>> = BTreeMap::new();
-    for pair in matched.contrasts.iter().flat_map(|contrast| &contrast.trials) {
-        if pair.iter().all(|trial| trial.state().is_judged()) {
-            tasks.entry(&pair[0].id.task).or_default().push(pair.map(score));
+    let score = |trial: &TrialView| score(trial).filter(|_| trial.state().is_judged());
+    for [base, cell] in matched.contrasts.iter().flat_map(|contrast| &contrast.trials) {
+        if let (Some(without), Some(with)) = (score(base), score(cell)) {
+            tasks.entry(&base.id.task).or_default().push([without, with]);
         }
     }
     tasks.into_values().collect()
@@ -185,6 +195,7 @@ pub(super) fn section(view: &RunView, page: Page) -> String {
     let rates = contrasts.iter().any(|one| one.toll.tasks >= FEWEST_TASKS);
     let mut out = scores::section(&contrasts, rates, page);
     out.push_str(&completion::section(&contrasts, rates, page));
+    out.push_str(&rubric::section(&contrasts, rates, page));
     out.push_str(&domains::section(&contrasts, page));
     out.push_str(&unintrusive::section(&arms, page));
     out.push_str(&latency::section(&arms, &contrasts, page));

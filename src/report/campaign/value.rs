@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::view::RunView;
 use super::unintrusive;
-use super::{Arm, Cell, Contrast, METHODS, arms, contrasts, domains, is_completed, latency};
+use super::{
+    Arm, Cell, Contrast, METHODS, arms, contrasts, domains, is_completed, latency, rubric,
+};
 use crate::metrics::{Tally, Toll};
 use crate::report::view::TrialView;
 
@@ -62,6 +64,11 @@ fn of_contrast(one: &Contrast<'_>) -> Value {
     value["effect"] = json!(one.toll.test.and_then(|test| test.effect()));
     value["added_on_clock_ms"] = json!(latency::added_on_clock(one));
     value["by_domain"] = Value::Object(by_domain);
+    let rubric: Map<String, Value> =
+        rubric::tolls(one).iter().map(|(name, one)| ((*name).to_owned(), toll(one))).collect();
+    if !rubric.is_empty() {
+        value["rubric"] = Value::Object(rubric);
+    }
     value
 }
 
