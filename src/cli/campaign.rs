@@ -130,6 +130,8 @@ impl CampaignArgs {
             ("concurrency", self.concurrency.map(|it| number(it.get()))),
             ("runs-dir", self.runs_dir.as_ref().map(path)),
             ("name", self.name.as_deref().map(Value::from)),
+            ("json", self.shown.json.then_some(Value::Boolean(true))),
+            ("quiet", self.shown.quiet.then_some(Value::Boolean(true))),
             ("allow-commands", self.allow_commands.as_deref().map(Value::from)),
         ];
         given.into_iter().filter_map(|(flag, value)| Some((flag.to_owned(), value?))).collect()

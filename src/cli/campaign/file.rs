@@ -178,6 +178,9 @@ impl Campaign {
         }
         for (flag, value) in &self.run {
             let place = format!("[run] {flag}");
+            if let Some((_, why)) = ELSEWHERE.iter().find(|(known, _)| known == flag) {
+                return Err(format!("`{place}`: it has no place here: {why}"));
+            }
             for (field, flags) in [("agents", &OF_AGENTS[..]), ("models", &OF_MODELS)] {
                 if flags.contains(&flag.as_str()) {
                     return Err(format!("`{place}`: it belongs to one of `{field}`"));
@@ -275,9 +278,6 @@ fn is_plain(name: &str) -> bool {
 
 /// Writes a flag as the command line has it; refuses one that `wildgym run` does not have.
 fn words(place: &str, flag: &str, value: &Value) -> Result<Vec<String>, String> {
-    if let Some((_, why)) = ELSEWHERE.iter().find(|(known, _)| *known == flag) {
-        return Err(format!("`{place}`: `{flag}` has no place here: {why}"));
-    }
     let command = Alone::command();
     let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(flag)) else {
         return Err(format!("`{place}`: `wildgym run` has no flag `--{flag}`"));
