@@ -37,6 +37,7 @@ mod compare;
 mod doctor;
 mod export;
 mod gate;
+mod inject;
 mod rejudge;
 mod report;
 mod resume;
@@ -81,6 +82,7 @@ enum Command {
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
     Faults(faults::FaultsArgs),
+    Inject(inject::InjectArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -112,6 +114,7 @@ pub fn main() -> ExitCode {
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Faults(args) => faults::run(&args),
+        Command::Inject(args) => inject::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),
