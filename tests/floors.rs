@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[&[&str]] = &[
     &["record", "verdict", "metrics"],
     &["model", "store", "fault"],
-    &["agent", "annotate", "judge", "mcp"],
+    &["agent", "annotate", "inject", "judge", "mcp"],
     &["runner"],
     &["report", "api"],
     &["cli"],

@@ -10,6 +10,11 @@ use super::{Code, Failure};
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(super) struct KeepServerArgs {
+    /// Keep it until the process of this number ends, which started this one, and without
+    /// limits of its own
+    #[arg(long, value_name = "PID")]
+    of: Option<u32>,
+
     /// Program to start
     program: OsString,
 
@@ -21,7 +26,11 @@ pub(super) struct KeepServerArgs {
 /// Ends with the server's status.
 #[expect(clippy::exit, reason = "who started it reads the server's own status")]
 pub(super) fn run(args: &KeepServerArgs) -> Result<Code, Failure> {
-    match wildgym_sandbox::servers::keep(&args.program, &args.arguments) {
+    let kept = match args.of {
+        Some(of) => wildgym_sandbox::servers::keep_beside(of, &args.program, &args.arguments),
+        None => wildgym_sandbox::servers::keep(&args.program, &args.arguments),
+    };
+    match kept {
         Ok(status) => std::process::exit(status),
         Err(error) => Err(Failure::usage(format!("the keeper stopped: {error}"))),
     }

@@ -36,6 +36,7 @@ mod compare;
 mod doctor;
 mod export;
 mod gate;
+mod inject;
 mod rejudge;
 mod report;
 mod resume;
@@ -79,6 +80,7 @@ enum Command {
     Agreement(agreement::AgreementArgs),
     Annotate(annotate::AnnotateArgs),
     Faults(faults::FaultsArgs),
+    Inject(inject::InjectArgs),
     Show(show::ShowArgs),
     Export(export::ExportArgs),
     Tasks(tasks::TasksArgs),
@@ -109,6 +111,7 @@ pub fn main() -> ExitCode {
         Command::Agreement(args) => agreement::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Faults(args) => faults::run(&args),
+        Command::Inject(args) => inject::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Tasks(args) => tasks::run(args),

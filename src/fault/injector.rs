@@ -38,9 +38,21 @@ impl Injector {
         Self(Mutex::new(State { schedule, pending: BTreeMap::new() }))
     }
 
+    /// Decides about a call that is taken in; acting on it is another matter.
+    pub(crate) fn decide(&self, call: &Incoming<'_>) -> Option<Fault> {
+        let (server, tool) = named(call);
+        let (ingress, arguments) = (call.ingress.to_string(), &call.call.arguments);
+        self.state().schedule.decide(&Observed { ingress: &ingress, server, tool, arguments })
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the server of a call's tool, and the tool's name there.
+fn named<'a>(call: &'a Incoming<'_>) -> (&'a str, &'a str) {
+    call.origin.unwrap_or((SERVER, &call.call.name))
 }
 
 /// Writes the note of a fault: the decision, and what it did.
@@ -50,17 +62,13 @@ fn note(fault: &Fault, applied: bool, what: &str) -> Value {
 
 impl Interceptor for Injector {
     fn before(&self, call: &Incoming<'_>) -> (Decision, Option<Value>) {
-        let mut state = self.state();
-        let ingress = call.ingress.to_string();
-        let (server, tool) = call.origin.unwrap_or((SERVER, &call.call.name));
-        let arguments = &call.call.arguments;
-        let observed = Observed { ingress: &ingress, server, tool, arguments };
-        let Some(fault) = state.schedule.decide(&observed).filter(|fault| fault.fired) else {
+        let Some(fault) = self.decide(call).filter(|fault| fault.fired) else {
             return (Decision::Proceed, None);
         };
         match fault.operator {
             Operator::Null => (Decision::Proceed, None),
             Operator::ExplicitError => {
+                let (_, tool) = named(call);
                 let text = fault.error.map(|shape| shape.text(tool, fault.held));
                 let text = text.unwrap_or_default();
                 let what = fault.error.map_or("", super::ErrorShape::name);
@@ -79,7 +87,7 @@ impl Interceptor for Injector {
             | Operator::SchemaDrift
             | Operator::TruncatedPayload
             | Operator::PartialResult => {
-                state.pending.insert(ingress, fault);
+                self.state().pending.insert(call.ingress.to_string(), fault);
                 (Decision::Proceed, None)
             }
         }

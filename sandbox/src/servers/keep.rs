@@ -5,18 +5,22 @@
 //! ends. The gym's end shows in standard input, whose other end only the gym holds: it is the
 //! server's own input, so a server that is polite sees the same and gets a moment to end by
 //! itself. Then everything below is killed. The keeper ends with the server's status.
+//!
+//! A program that only stands between a server and somebody else is told by its end alone: what
+//! goes through it may be over long before the server has answered everything. Such a server has
+//! no limits but those that its user gave it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, WaitOptions, getpid, pidfd_open, set_child_subreaper,
-    setrlimit, wait,
+    Pid, PidfdFlags, Resource, Rlimit, WaitOptions, getpid, getppid, pidfd_open,
+    set_child_subreaper, setrlimit, wait,
 };
 
 use crate::browser::end_all;
@@ -40,13 +44,30 @@ const NOT_STARTED: i32 = 127;
 /// keeper. Returns the status with which to end: the server's, or 128 and the signal that
 /// ended it.
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
-    set_child_subreaper(Some(getpid()))?;
     for (resource, value) in
         [(Resource::Core, 0), (Resource::Fsize, FILE), (Resource::Data, MEMORY)]
     {
         // A limit that is lower already stays.
         let _ = setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
     }
+    keep_while(None, program, arguments)
+}
+
+/// Keeps a server until it ends or the process that started this one, whose number is `of`. The
+/// server is as free as that process.
+pub fn keep_beside(of: u32, program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
+    let of = Pid::from_raw(of.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
+    let parent = pidfd_open(of, PidfdFlags::empty())?;
+    if getppid() != Some(of) {
+        return Err(io::Error::other("whoever started it is gone"));
+    }
+    keep_while(Some(parent), program, arguments)
+}
+
+/// Keeps a server while `parent` lives; where none is given, while somebody holds the other end
+/// of standard input.
+fn keep_while(parent: Option<OwnedFd>, program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
+    set_child_subreaper(Some(getpid()))?;
     let child = match Command::new(program).args(arguments).spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -57,7 +78,7 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
         }
     };
     let Some(pid) = Pid::from_raw(child.id().cast_signed()) else { return Ok(NOT_STARTED) };
-    let mut watch = Watch { pid, status: None };
+    let mut watch = Watch { pid, parent, status: None };
     let ended = watch.until_either();
     end_all()?;
     ended.map(|()| watch.status.unwrap_or(0))
@@ -66,12 +87,14 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
 /// A server that is waited for.
 struct Watch {
     pid: Pid,
+    /// Whoever it is kept for, where that does not show in standard input.
+    parent: Option<OwnedFd>,
     /// Its status, once it ended.
     status: Option<i32>,
 }
 
 impl Watch {
-    /// Waits until the server has ended, or nobody holds the other end of standard input.
+    /// Waits until the server has ended, or nobody is left whom it is kept for.
     fn until_either(&mut self) -> io::Result<()> {
         let server = pidfd_open(self.pid, PidfdFlags::empty())?;
         let input = rustix::stdio::stdin();
@@ -80,8 +103,11 @@ impl Watch {
             let left = alone.map_or(ROUND, |since| GRACE.saturating_sub(since.elapsed()));
             let mut ends = vec![PollFd::new(&server, PollFlags::IN)];
             if alone.is_none() {
-                // A closed writer is reported unasked.
-                ends.push(PollFd::from_borrowed_fd(input.as_fd(), PollFlags::empty()));
+                ends.push(match &self.parent {
+                    Some(parent) => PollFd::new(parent, PollFlags::IN),
+                    // A closed writer is reported unasked.
+                    None => PollFd::from_borrowed_fd(input.as_fd(), PollFlags::empty()),
+                });
             }
             let round = Timespec {
                 tv_sec: left.as_secs().cast_signed(),

@@ -13,7 +13,7 @@ mod process;
 mod reach;
 mod walls;
 
-pub use keep::keep;
+pub use keep::{keep, keep_beside};
 pub use process::{Pipes, Process};
 pub use reach::reach;
 pub use walls::{Order, Servers};

@@ -12,12 +12,14 @@ use wildgym_sandbox::world::Blueprint;
 use wildgym_sandbox::{Clock, Host, Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::world::Scene;
-use wildgym_toolbox::{Ask, Bounds, Catalog, Toolbox};
+use wildgym_toolbox::{Ask, Bounds, Catalog, Interceptor, Toolbox};
 
+use super::super::faults::Chosen;
 use super::super::host::{catalog, open_host_for, open_suite};
 use super::super::{Failure, start, world};
 use super::held::HeldArgs;
 use crate::agent::Asking;
+use crate::fault::Injector;
 use crate::model::Model;
 use crate::runner::Network;
 use crate::store::ModelConfig;
@@ -51,6 +53,8 @@ pub(super) struct Free {
     blind: bool,
     hears: bool,
     seed: u64,
+    /// The faults that calls meet.
+    faults: Option<Chosen>,
 }
 
 /// 2026-01-01T09:00:00Z, in seconds.
@@ -85,6 +89,7 @@ impl Free {
             blind: held.tools.text_only(),
             hears: held.tools.hears(),
             seed: held.seed,
+            faults: held.faults.clone(),
         })
     }
 
@@ -122,7 +127,12 @@ impl Free {
         };
         let work = Arc::new(WorkClock::default());
         let (catalog, bounds) = (Arc::clone(&self.catalog), Bounds::default());
-        let toolbox = Toolbox::new(Arc::new(sandbox), catalog, Vec::new(), bounds, work);
+        let injector = |chosen: &Chosen| -> Arc<dyn Interceptor> {
+            let root = seed.child("faults", chosen.seed);
+            Arc::new(Injector::new(Arc::new(chosen.profile.clone()), root))
+        };
+        let faults = self.faults.iter().map(injector).collect();
+        let toolbox = Toolbox::new(Arc::new(sandbox), catalog, faults, bounds, work);
         Ok(Arc::new(toolbox.answered_by(self.ask(who))))
     }
 

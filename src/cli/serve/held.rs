@@ -48,7 +48,7 @@ pub(super) struct HeldArgs {
     /// Faults that calls meet beside those of their tasks: a profile of `wildgym faults`, or a
     /// TOML file; runs with another seed meet others
     #[arg(long, value_name = "PROFILE[:SEED]")]
-    faults: Option<Chosen>,
+    pub(super) faults: Option<Chosen>,
 
     #[command(flatten)]
     pub(super) tools: ToolModelArgs,
