@@ -2,6 +2,7 @@
 
 mod conduct;
 mod curves;
+mod rubric;
 mod run;
 mod taken;
 mod trial;
