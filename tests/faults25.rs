@@ -7,7 +7,9 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use common::Place;
@@ -47,45 +49,89 @@ fn nobody_passes_without_the_tools() {
     }
 }
 
-/// A server of a world is a server like any other: whoever speaks the protocol gets its tools,
-/// with its errors, and one that is asked for twice is another copy.
+/// A client of the protocol that speaks to a program over its standard streams.
+struct Client {
+    server: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    asked: u32,
+}
+
+impl Client {
+    /// Starts the program with these arguments and begins.
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let mut command = place.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut server = command.spawn().unwrap();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        let mut client = Self { server, lines, asked: 0 };
+        let own = json!({"name": "story", "version": "1"});
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": own});
+        let begun = client.ask("initialize", &hello);
+        assert_eq!(begun["serverInfo"]["name"], "wildgym", "{begun}");
+        client.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn tell(&mut self, message: &Value) {
+        writeln!(self.server.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Asks, and returns the result.
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.asked += 1;
+        let id = self.asked;
+        self.tell(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        loop {
+            let line = self.lines.next().unwrap().unwrap();
+            let said: Value = serde_json::from_str(&line).unwrap();
+            if said["id"] == id {
+                return said["result"].clone();
+            }
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &Value) -> Value {
+        self.ask("tools/call", &json!({"name": name, "arguments": arguments}))
+    }
+
+    /// Closes its end, and returns whether the program then ended well.
+    fn close(mut self) -> bool {
+        drop(self.server.stdin.take());
+        self.server.wait().unwrap().success()
+    }
+}
+
+/// A server of a world is a server like any other: whoever speaks the protocol gets its tools
+/// and its errors, and it ends with its client.
 #[test]
 fn a_world_is_served_to_any_client() {
-    use std::io::{BufRead, BufReader, Write};
-    use std::process::Stdio;
-
-    let place = Place::new();
-    let mut command = place.command(&["serve", "world", "faults25/huts"]);
-    let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
-    let mut lines = BufReader::new(output).lines();
-    let mut ask = |message: Value, answered: bool| {
-        writeln!(input, "{message}").unwrap();
-        let line = answered.then(|| lines.next().unwrap().unwrap());
-        line.map(|line| serde_json::from_str::<Value>(&line).unwrap()).unwrap_or_default()
-    };
-    let client = json!({"name": "story", "version": "1"});
-    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
-    let begun =
-        ask(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}), true);
-    assert_eq!(begun["result"]["serverInfo"]["name"], "wildgym", "{begun}");
-    ask(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), false);
-    let listed = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}), true);
-    let tools = listed["result"]["tools"].as_array().unwrap();
+    let mut client = Client::start(&Place::new(), &["serve", "world", "faults25/huts"]);
+    let listed = client.ask("tools/list", &json!({}));
+    let tools = listed["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 5, "{listed}");
     assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true), "{listed}");
-    let mut call = |name: &str, arguments: Value| {
-        let params = json!({"name": name, "arguments": arguments});
-        let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params});
-        ask(call, true)["result"].clone()
-    };
-    let hut = call("get_hut", json!({"hut_id": "H-15"}));
+    let hut = client.call("get_hut", &json!({"hut_id": "H-15"}));
     assert_eq!(hut["structuredContent"]["name"], "Needle Hut", "{hut}");
-    let none = call("get_hut", json!({"hut_id": "H-99"}));
+    let none = client.call("get_hut", &json!({"hut_id": "H-99"}));
     assert_eq!(none["isError"], true);
     assert!(none.to_string().contains("there is no hut `H-99`"), "{none}");
-    drop(input);
-    assert!(server.wait().unwrap().success(), "it ends with its client");
+    assert!(client.close());
+}
+
+/// Whoever acts from outside gets the tools of a task's servers too.
+#[test]
+fn a_task_of_the_suite_is_served_with_its_server() {
+    let place = Place::new();
+    let args = ["serve", "mcp", "faults25", "--task", SMALL, "--name", "held"];
+    let mut client = Client::start(&place, &args);
+    let task = client.call("get_task", &json!({}));
+    assert!(task.to_string().contains("Five of us go up to the Needle Hut"), "{task}");
+    let hut = client.call("huts__get_hut", &json!({"hut_id": "H-15"}));
+    assert!(hut.to_string().contains("half_board_eur"), "{hut}");
+    client.call("submit_answer", &json!({"answer": "12 EUR"}));
+    assert!(client.close());
+    let report = place.wildgym(&["report", "runs/held", "--json"]).json();
+    assert_eq!(report["trials"]["fail"], 1, "{report}");
 }
 
 /// A suite of one's own may serve worlds too; what it names wrongly is told when it is loaded.

@@ -245,9 +245,15 @@ impl Planned {
             self.0.iter().map(|(name, one)| spec(name, one, folder)).collect::<Result<_, _>>()?;
         let everywhere = self.0.iter().filter(|(_, one)| one.origin == Origin::CommandLine);
         let everywhere: BTreeSet<String> = everywhere.map(|(name, _)| name.clone()).collect();
-        let runtime = tokio::runtime::Runtime::new()
-            .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-        let servers = runtime.block_on(Servers::list(specs, everywhere, host));
+        // Whoever calls may stand in a runtime already, in which no other can be begun.
+        let list = || {
+            let runtime = tokio::runtime::Runtime::new()?;
+            Ok(runtime.block_on(Servers::list(specs, everywhere, host)))
+        };
+        let listed = std::thread::scope(|scope| scope.spawn(list).join());
+        let listed: std::io::Result<_> =
+            listed.unwrap_or_else(|_| Err(std::io::Error::other("the list of tools broke off")));
+        let servers = listed.map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
         let servers = servers.map_err(|error| {
             Failure::usage(error.to_string())
                 .hint("try its command by hand; `wildgym run --help` says what it sees here")

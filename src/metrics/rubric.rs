@@ -96,7 +96,7 @@ mod tests {
         assert_eq!((means.trials, means.completed, means.tasks), (4, 3, 2));
         let value = |of: &[MeanScore; COUNT]| of[0].value.unwrap();
         assert!(
-            (value(&means.all) - (16.0 / 3.0 + 2.0) / 2.0).abs() < 1e-9,
+            (value(&means.all) - f64::midpoint(16.0 / 3.0, 2.0)).abs() < 1e-9,
             "0 for the silent one"
         );
         assert!((value(&means.completed_only) - 5.0).abs() < 1e-9, "without it");

@@ -259,7 +259,7 @@ impl Judging {
         if decided.ruling.verdict == Verdict::Unjudged || !self.judge.rates() {
             return Ok(decided);
         }
-        if end.outcome != Outcome::Answered {
+        if end.outcome != Outcome::Answered || answer.trim().is_empty() {
             return Ok(Decided { rubric: Some(Rubric::default()), ..decided });
         }
         let records = store.records(trial, *attempt)?;

@@ -171,9 +171,9 @@ impl Stage<'_> {
         let end = execute(self.gym, self.store, self.config, &agent, &attempt, &mut stop).await?;
         let mut found = match self.examiner {
             Some(examiner) => {
-                let examined = examiner.examine(self.store, &trial, 1, &end)?;
-                let (reasons, flaws) = (examined.reasons, examined.conduct.flaws);
-                Found { verdict: examined.verdict, reasons, flaws, calls: examined.shown }
+                let seen = examiner.examine(self.store, &trial, 1, &end)?;
+                let (reasons, flaws) = (seen.reasons, seen.conduct.flaws);
+                Found { verdict: seen.verdict, reasons, flaws, calls: seen.shown }
             }
             None => self.held_against(task, &trial, &end)?,
         };

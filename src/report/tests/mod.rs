@@ -3,6 +3,7 @@
 mod campaign;
 mod conduct;
 mod curves;
+mod rubric;
 mod run;
 mod taken;
 mod trial;

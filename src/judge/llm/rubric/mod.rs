@@ -4,8 +4,8 @@
 //! answer, and rates six aspects from 0 to 10; three means follow. Several votes are cast, each
 //! with the rubric in another order, and the median of each score counts. More than half of the
 //! votes must be readable, or there are no scores and the trial stays unjudged: silence is no
-//! score, least of all 0. An attempt without an answer is not shown to a model: all its scores
-//! are 0.
+//! score, least of all 0. An attempt without an answer, or with an empty one, is not shown to a
+//! model: all its scores are 0.
 //!
 //! The scores stand beside a verdict and never move one: whether an answer is right is decided
 //! as by the judge with a model.
