@@ -82,6 +82,7 @@ fn a_report_separates_agents_by_what_they_do_about_faults() {
     assert!((passed - want).abs() < 4.0 * spread + 1.0, "{passed} of {planned}, not {want}");
     let drop = number(&gave_up["against_base"]["score"]["drop"]["value"]);
     assert!((drop - (1.0 - passed / planned)).abs() < 1e-9, "as many trials each: {drop}");
+    println!("give-up passed {passed} of {planned} under faults, {want:.1} ± {spread:.1} follow");
     let p = &gave_up["against_base"]["p_holm"];
     assert!(number(p) < 0.05, "{p}");
     let retries = &report["resilience"]["by_condition"]["retry+flaps"]["reactions"];
