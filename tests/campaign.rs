@@ -170,7 +170,7 @@ async fn agents_are_crossed_with_models() {
     let check = place.wildgym(&["campaign", "c.toml", "--check"]);
     assert_eq!(check.code, Some(0), "{}", check.err);
     let want = "react-m-2\nreact-m-2+explicit-error\nreact-small\nreact-small+explicit-error\n\
-                reference\nreference+explicit-error\n6 conditions × 2 tasks × 1 seeds: 12 trials\n";
+                reference\nreference+explicit-error\n6 conditions × 2 tasks × 1 seed: 12 trials\n";
     assert_eq!(check.out, want);
     let ran = place.wildgym(&["campaign", "c.toml", "--json", "-q"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -213,9 +213,15 @@ fn bad_files_are_refused_with_what_helps() {
         assert!(ran.err.contains("hint: "), "{}", ran.err);
         assert!(!place.path().join("runs").exists(), "{new}: nothing is made");
     }
-    let gone = place.wildgym(&["campaign", "gone.toml"]);
-    assert_eq!(gone.code, Some(2));
-    assert!(gone.err.contains("cannot read `gone.toml`"), "{}", gone.err);
+    for (file, want) in [
+        ("gone.toml", "cannot read `gone.toml`"),
+        ("/dev/zero", "cannot read `/dev/zero`: it has more than 1048576 bytes"),
+        (".", "cannot read `.`"),
+    ] {
+        let ran = place.wildgym(&["campaign", file]);
+        assert_eq!(ran.code, Some(2), "{file}");
+        assert!(ran.err.contains(want), "{want}: {}", ran.err);
+    }
 }
 
 /// The example that the program prints is one that it takes.

@@ -102,11 +102,13 @@ pub(super) fn run(args: &CampaignArgs) -> Result<Code, Failure> {
             .hint("a wrong solution is replayed at the tasks that have it"));
     }
     let trials = first.args.trials() as usize;
+    let all = cast.acting.len().saturating_mul(tasks.len()).saturating_mul(trials);
     let planned = format!(
-        "{} conditions × {} tasks × {trials} seeds: {} trials",
-        cast.acting.len(),
-        tasks.len(),
-        cast.acting.len().saturating_mul(tasks.len()).saturating_mul(trials),
+        "{} × {} × {}: {}",
+        counted(cast.acting.len(), "condition"),
+        counted(tasks.len(), "task"),
+        counted(trials, "seed"),
+        counted(all, "trial"),
     );
     if args.check {
         let names: Vec<&str> = cast.acting.keys().map(String::as_str).collect();
@@ -118,6 +120,11 @@ pub(super) fn run(args: &CampaignArgs) -> Result<Code, Failure> {
     }
     let variants = vec![Variant::ideal(first.args.idealised().iter().copied())];
     begin_with(&first.args, cast, &opened, (tasks, variants))
+}
+
+/// Writes a number with its noun.
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 impl CampaignArgs {

@@ -5,7 +5,8 @@
 //! impossible is refused as a whole, with the place of what is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgAction, CommandFactory, Parser};
@@ -124,11 +125,13 @@ impl Campaign {
     pub(super) fn read(path: &Utf8Path) -> Result<Self, Failure> {
         let unreadable =
             |reason: String| Failure::usage(format!("cannot read `{path}`: {reason}")).hint(HINT);
-        let size = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
-        if size > LARGEST {
-            return Err(unreadable(format!("it has {size} bytes; at most {LARGEST} are read")));
+        let mut text = String::new();
+        let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+        let read = file.take(LARGEST + 1).read_to_string(&mut text);
+        let size = read.map_err(|error| unreadable(error.to_string()))?;
+        if size as u64 > LARGEST {
+            return Err(unreadable(format!("it has more than {LARGEST} bytes")));
         }
-        let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
         Self::parse(path, &text)
     }
 
