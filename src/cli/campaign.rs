@@ -15,6 +15,7 @@ use super::faults::Chosen;
 use super::host::open_suite;
 use super::run::{Cast, RunArgs, begin_with, select};
 use super::start::Shown;
+use super::tasks::counted;
 use super::{Code, Failure, data, say};
 use crate::store::Condition;
 
@@ -120,11 +121,6 @@ pub(super) fn run(args: &CampaignArgs) -> Result<Code, Failure> {
     }
     let variants = vec![Variant::ideal(first.args.idealised().iter().copied())];
     begin_with(&first.args, cast, &opened, (tasks, variants))
-}
-
-/// Writes a number with its noun.
-fn counted(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 impl CampaignArgs {
