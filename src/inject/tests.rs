@@ -5,7 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 use wildgym_sandbox::Seed;
-use wildgym_toolbox::{Call, Incoming, Ingress};
+use wildgym_toolbox::door::Ingress;
+use wildgym_toolbox::{Call, Incoming};
 
 use super::desk::{Course, Desk};
 use super::message::{Message, read};

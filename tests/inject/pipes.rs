@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::common::Place;
-use crate::stage::{Proxied, SAID, call, decided, log, profile};
+use crate::stage::{Proxied, SAID, call, decided, log, profile, wait_until};
 
 fn echo() -> Value {
     json!({ "text": SAID })
@@ -167,7 +167,9 @@ fn a_late_reply_holds_nothing_else_up() {
     let entry =
         "operator = \"delay\"\npersistence = \"permanent\"\nseconds = 2\nmatch.tool = \"echo\"";
     let path = profile(&place, "late", entry, "");
-    let mut proxy = Proxied::start(&place, &["--profile", &path], &[]);
+    let file = place.path().join("log.jsonl");
+    let flags = ["--profile", &path, "--log", file.to_str().unwrap()];
+    let mut proxy = Proxied::start(&place, &flags, &[]);
     proxy.send(&call("slow", "echo", echo()));
     proxy.send(&call("quick", "look", json!({})));
     proxy.send(&json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }));
@@ -178,8 +180,10 @@ fn a_late_reply_holds_nothing_else_up() {
         (&late["id"], &late["result"]["content"][0]["text"]),
         (&json!("slow"), &json!(SAID))
     );
-    // A client that says no more still hears what is late.
+    // A client that says no more still hears what is late, even from a server that is gone.
     proxy.send(&call("last", "echo", echo()));
+    let heard = |line: &&Value| line["record"] == "effect";
+    wait_until("the server's reply", || log(&file).iter().filter(heard).count() == 2);
     proxy.hush();
     assert_eq!(proxy.next()["id"], "last");
     assert_eq!(proxy.rest(), b"");

@@ -67,18 +67,7 @@ async fn the_server_conforms() {
     let known = scenarios(&peers).await;
     let mut results = BTreeMap::new();
     for scenario in &known {
-        let place = tempfile::tempdir().unwrap();
-        let ran = peers
-            .conformance()
-            .args(["server", "--url", &url, "--scenario", scenario])
-            .current_dir(place.path())
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output()
-            .await
-            .unwrap();
-        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-        results.insert(scenario.clone(), (ran.status.success(), said));
+        results.insert(scenario.clone(), passes(&peers, &url, scenario).await);
     }
     serving.abort();
     for scenario in PROMISED {
@@ -95,8 +84,23 @@ async fn the_server_conforms() {
     println!("{} of {} scenarios pass", results.len() - EXPECTED.len(), results.len());
 }
 
+/// Returns whether a server passes a scenario, and what the suite says of it.
+pub(crate) async fn passes(peers: &Peers, url: &str, scenario: &str) -> (bool, String) {
+    let place = tempfile::tempdir().unwrap();
+    let ran = peers
+        .conformance()
+        .args(["server", "--url", url, "--scenario", scenario])
+        .current_dir(place.path())
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .unwrap();
+    (ran.status.success(), String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
 /// Returns the scenarios for servers that the suite has.
-async fn scenarios(peers: &Peers) -> Vec<String> {
+pub(crate) async fn scenarios(peers: &Peers) -> Vec<String> {
     let listed = peers.conformance().arg("list").output().await.unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let servers = listed.split("Client scenarios").next().unwrap();

@@ -11,6 +11,7 @@ mod common;
 mod client;
 mod conformance;
 mod fixture;
+mod injected;
 mod peers;
 mod prisoner;
 mod program;

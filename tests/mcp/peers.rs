@@ -40,7 +40,12 @@ impl Peers {
     }
 
     /// Runs a script of Python with arguments and returns what it printed.
-    async fn run_python(&self, place: &Path, script: &str, arguments: &[&str]) -> String {
+    pub(crate) async fn run_python(
+        &self,
+        place: &Path,
+        script: &str,
+        arguments: &[&str],
+    ) -> String {
         let file = place.join("client.py");
         std::fs::write(&file, script).unwrap();
         let mut command = Command::new(self.python());
@@ -49,7 +54,7 @@ impl Peers {
     }
 
     /// The same for a script of TypeScript's SDK.
-    async fn run_node(&self, place: &Path, script: &str, arguments: &[&str]) -> String {
+    pub(crate) async fn run_node(&self, place: &Path, script: &str, arguments: &[&str]) -> String {
         // Modules are looked up from where the script lies.
         let file = self.0.join(format!("client-{}.mjs", std::process::id()));
         std::fs::write(&file, script).unwrap();

@@ -85,7 +85,8 @@ fn what_wraps_a_text_goes_on_wrapping_it() {
 fn of_several_texts_some_change_or_go() {
     let parts: Vec<Value> = (0..6).map(|at| text(format!("Ferry {at} has {at}20 seats"))).collect();
     let picture = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
-    let result = json!({ "content": [&[picture.clone()], &parts[..]].concat() });
+    let content = [&[picture.clone()], &parts[..]].concat();
+    let result = json!({ "content": content });
     for operator in CONTENT {
         let (new, what) = spoilt(operator, 3, &result);
         let new = new.unwrap_or_else(|| panic!("{operator}: {what}"));
