@@ -20,7 +20,7 @@ fn given(score: f64) -> Option<Rubric> {
 }
 
 fn four() -> RunView {
-    run(vec![
+    run(2, vec![
         rated("a", 1, "travel", given(8.0)),
         rated("a", 2, "travel", Some(Rubric::default())),
         rated("b", 1, "culture", given(1.0)),
@@ -48,7 +48,7 @@ fn the_table_names_groups_and_what_answered_alone() {
     for want in ["domain culture", "domain travel", "overall", "answered alone", "grounded"] {
         assert!(table.contains(want), "{want}:\n{table}");
     }
-    let none = run(vec![rated("a", 1, "travel", None)]);
+    let none = run(1, vec![rated("a", 1, "travel", None)]);
     assert_eq!(section(&none, &[], page), "", "other judges say nothing of it");
     assert!(json(&none, &[]).is_null());
 }
