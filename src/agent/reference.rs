@@ -199,14 +199,13 @@ impl Replay<'_> {
                 "browse_url" => report_in(&reply.text).map(str::to_owned),
                 _ => Some(reply.text),
             };
-            match text.filter(|_| reply.error.is_none()) {
-                Some(text) => self.results.succeeded(due.name, text),
-                None => {
-                    self.results.failed(due.name.clone());
-                    if reply.error.is_none_or(is_failure) {
-                        failed.push(due);
-                    }
-                }
+            if let Some(text) = text.filter(|_| reply.error.is_none()) {
+                self.results.succeeded(due.name, text);
+                continue;
+            }
+            self.results.failed(due.name.clone());
+            if reply.error.is_none_or(is_failure) {
+                failed.push(due);
             }
         }
         Ok(Some(failed))

@@ -122,6 +122,9 @@ impl Upstream {
     /// Returns where a request goes.
     fn target(&self, uri: &Uri) -> Url {
         let mut target = self.url.clone();
+        if uri.path() == target.path() && uri.query() == target.query() {
+            return target;
+        }
         target.set_path(uri.path());
         target.set_query(uri.query());
         target
@@ -493,8 +496,10 @@ fn is_of_this_machine(host: &str) -> bool {
 
 /// Passes a response as it is.
 fn plain(response: reqwest::Response) -> Response {
-    let (status, headers) = (response.status(), of_response(&response));
-    (status, headers, Body::from_stream(response.bytes_stream())).into_response()
+    let response: axum::http::Response<reqwest::Body> = response.into();
+    let (mut parts, body) = response.into_parts();
+    drop_of_connection(&mut parts.headers);
+    Response::from_parts(parts, Body::new(body))
 }
 
 fn of_response(response: &reqwest::Response) -> HeaderMap {

@@ -145,8 +145,9 @@ pub struct MessageRecord {
     pub role: String,
     /// What was said.
     pub content: Body,
-    /// Why: `prompt`, `task`, `reminder`, or `pictures-refused` for a request that replaces
-    /// one whose pictures the endpoint did not take.
+    /// Why: `prompt`, `task`, `reminder`, `conclude` where a planner is asked for its answer, or
+    /// `pictures-refused` for a request that replaces one whose pictures the endpoint did not
+    /// take.
     pub why: String,
     /// Pictures that were shown with it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

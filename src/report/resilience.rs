@@ -6,6 +6,7 @@
 //! faults or worlds moved, and nowhere else.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
@@ -304,7 +305,7 @@ pub(super) fn fault_note(note: &Value) -> Option<String> {
     let (operator, persistence) = (text("operator"), text("persistence"));
     let mut line = format!("fault: {operator}, {persistence}");
     if !text("since").is_empty() {
-        line.push_str(&format!(" since call {}", text("since")));
+        let _ = write!(line, " since call {}", text("since"));
     }
     let what = note["what"].as_str().unwrap_or_default();
     let mark = if note["applied"] == false { "without effect, " } else { "" };

@@ -63,7 +63,7 @@ pub(super) enum After {
 }
 
 impl Manner {
-    /// Names and what they do, for help.
+    /// Their names, without the number that one of them takes.
     pub const NAMES: [&str; 5] = ["retry", "insist", "give-up", "fabricate", "bypass"];
 
     /// Decides after calls that failed and were made again `tries` times before.

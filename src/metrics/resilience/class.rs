@@ -80,6 +80,10 @@ impl Class {
 
 /// What is known of a trial beside its calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four facts that have nothing to do with each other"
+)]
 pub struct Standing {
     /// How the agent's part ended.
     pub outcome: Outcome,

@@ -69,13 +69,13 @@ impl Resilience {
         self.trials += 1;
         self.calls += u64::from(met.calls);
         self.dose += u64::from(met.dose);
-        let (classes, passes) = if met.is_zero_dose() {
+        let (classes, right) = if met.is_zero_dose() {
             self.zero_dose += 1;
             (&mut self.zero_dose_classes, &mut self.zero_dose_passed)
         } else {
             (&mut self.classes, &mut self.passed)
         };
-        *passes += u32::from(passed);
+        *right += u32::from(passed);
         if let Some(class) = class {
             *classes.entry(class).or_default() += 1;
         }
