@@ -120,7 +120,7 @@ pub(super) fn run(args: &CampaignArgs) -> Result<Code, Failure> {
         say(&planned);
     }
     let variants = vec![Variant::ideal(first.args.idealised().iter().copied())];
-    begin_with(&first.args, cast, &opened, (tasks, variants))
+    begin_with(&first.args, &cast, &opened, (tasks, variants))
 }
 
 impl CampaignArgs {

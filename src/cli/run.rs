@@ -202,7 +202,7 @@ pub(super) fn begin(
 ) -> Result<Code, Failure> {
     let mut cast = Cast::default();
     cast.add(args.arm()?, args.faults.as_ref())?;
-    begin_with(args, cast, opened, (tasks, variants))
+    begin_with(args, &cast, opened, (tasks, variants))
 }
 
 /// Those who act in a run, each a condition.
@@ -250,7 +250,7 @@ impl Cast {
 /// The same with those who act told apart from the flags.
 pub(super) fn begin_with(
     args: &RunArgs,
-    cast: Cast,
+    cast: &Cast,
     opened: &Opened,
     (tasks, variants): (Vec<String>, Vec<Variant>),
 ) -> Result<Code, Failure> {
@@ -263,7 +263,7 @@ pub(super) fn begin_with(
     let judged = args.judge.config(cast.model())?;
     args.cassette.refuse_unused(cast.acting.values(), &judged)?;
     let cassette = args.cassette.open()?;
-    check(&cast, cassette.as_ref())?;
+    check(cast, cassette.as_ref())?;
     for (name, condition) in &conditions {
         let Some(cassette) = &cassette else { break };
         cassette.refuse_recorded(name, &tasks)?;

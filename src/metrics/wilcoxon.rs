@@ -106,8 +106,8 @@ fn ranks(sorted: &[f64]) -> (Vec<u32>, f64) {
         // The ranks start+1 to start+size have this mean.
         let rank = u32::try_from(2 * start + size + 1).unwrap_or(u32::MAX);
         doubled.extend(std::iter::repeat_n(rank, size));
-        let tied = count(size);
-        ties += tied * tied * tied - tied;
+        let group = count(size);
+        ties += group * group * group - group;
         start += size;
     }
     (doubled, ties)
@@ -123,7 +123,7 @@ fn counted_out(doubled: &[u32], least: u64) -> f64 {
         let rank = usize::try_from(*rank).unwrap_or(usize::MAX);
         for sum in (0..=least).rev() {
             let with = sum.checked_sub(rank).map_or(0.0, |below| chances[below]);
-            chances[sum] = (chances[sum] + with) / 2.0;
+            chances[sum] = f64::midpoint(chances[sum], with);
         }
     }
     chances.iter().sum()

@@ -57,18 +57,6 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
         "usage": usage::json(view, prices),
         "points": usage::points(view, prices),
     });
-    let calls = conduct::json(view, &options.by);
-    if !calls.is_null() {
-        report["conduct"] = calls;
-    }
-    let faults = resilience::json(view, &options.by);
-    if !faults.is_null() {
-        report["resilience"] = faults;
-    }
-    let rated = rubric::json(view, &options.by);
-    if !rated.is_null() {
-        report["rubric"] = rated;
-    }
     if !label.faults.is_empty() {
         report["label"]["faults"] = json!(label.faults);
     }
@@ -96,6 +84,24 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if view.mixes_variants() {
         report["label"]["several_variants"] = json!(POOLED);
     }
+    sections(view, options, &mut report);
+    report
+}
+
+/// Adds what only some runs have something to say on.
+fn sections(view: &RunView, options: &ReportOptions, report: &mut Value) {
+    let calls = conduct::json(view, &options.by);
+    if !calls.is_null() {
+        report["conduct"] = calls;
+    }
+    let faults = resilience::json(view, &options.by);
+    if !faults.is_null() {
+        report["resilience"] = faults;
+    }
+    let rated = rubric::json(view, &options.by);
+    if !rated.is_null() {
+        report["rubric"] = rated;
+    }
     if let Some(ablation) = ablation::value(view) {
         report["ablation"] = ablation;
     }
@@ -105,7 +111,6 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if let Some(curves) = curves::value(view) {
         report["offered_tools"] = curves;
     }
-    report
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group

@@ -249,8 +249,12 @@ fn levels(
         let mut flags = match value {
             Value::String(name) => [(main.to_owned(), Value::String(name.clone()))].into(),
             Value::Table(table) => table.clone().into_iter().collect::<Flags>(),
-            other => {
-                let found = other.type_str();
+            Value::Integer(_)
+            | Value::Float(_)
+            | Value::Boolean(_)
+            | Value::Datetime(_)
+            | Value::Array(_) => {
+                let found = value.type_str();
                 return Err(format!("`{place}`: expected a name or a table, found {found}"));
             }
         };
@@ -285,15 +289,14 @@ fn words(place: &str, flag: &str, value: &Value) -> Result<Vec<String>, String> 
     let Some(arg) = command.get_arguments().find(|arg| arg.get_long() == Some(flag)) else {
         return Err(format!("`{place}`: `wildgym run` has no flag `--{flag}`"));
     };
-    let switch = matches!(arg.get_action(), ArgAction::SetTrue);
-    match value {
-        Value::Boolean(on) if switch => Ok(on.then(|| format!("--{flag}")).into_iter().collect()),
-        other if switch => {
-            Err(format!("`{place}`: `{flag}` is true or false, not {}", other.type_str()))
-        }
-        Value::Array(values) => Ok(values.iter().map(|one| word(flag, one)).collect()),
-        one => Ok(vec![word(flag, one)]),
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return match value.as_bool() {
+            Some(on) => Ok(on.then(|| format!("--{flag}")).into_iter().collect()),
+            None => Err(format!("`{place}`: `{flag}` is true or false, not {}", value.type_str())),
+        };
     }
+    let many = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+    Ok(many.iter().map(|one| word(flag, one)).collect())
 }
 
 /// Writes a flag with one value; a table is a JSON object.

@@ -17,7 +17,7 @@ pub(super) fn section(contrasts: &[Contrast<'_>], rates: bool, page: Page) -> St
         let what = "rates in percent, drop in points; resilience: the score with faults as a \
                     share of that without";
         out.push_str(&page.note(what));
-        METHODS.iter().for_each(|method| out.push_str(&page.note(method)));
+        out.extend(METHODS.iter().map(|method| page.note(method)));
     }
     let left: Vec<String> = contrasts
         .iter()
