@@ -254,6 +254,7 @@ fn verdict(trial: TrialId, chance: u32) -> VerdictRecord {
         steps: [("finds".to_owned(), Step { round: 1, ingress: "1".to_owned() })].into(),
         discovered: [("data.example".to_owned(), reached(1))].into(),
         conduct: None,
+        rubric: None,
         votes: Vec::new(),
         t: Times { took_ms: 1, ..Times::default() },
     }

@@ -1,12 +1,14 @@
 //! What an answer is worth.
 
 mod conduct;
+mod rubric;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::conduct::{Conduct, Parameters, Recovery, Share};
+pub use self::rubric::{Aspect, GROUNDED, HIGHEST, Rubric, Scores};
 use crate::record::{Body, Times, TrialId, Usage};
 
 /// What an answer is worth.
@@ -61,6 +63,9 @@ pub struct VerdictRecord {
     /// What the calls were like, where the task says what is expected of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conduct: Option<Conduct>,
+    /// What a rubric judge gives the attempt; none of other judges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric: Option<Rubric>,
     /// The calls of judge models, in the order made, those that came to nothing included;
     /// none where no model was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,9 +100,15 @@ pub struct Vote {
     /// The reply's body exactly as received; none where there was no reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Body>,
-    /// What it says; none where it could not be read.
+    /// What it says; none where it could not be read, and of a vote on a rubric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+    /// Whether it was asked for the scores of a rubric, and not for a verdict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rates: bool,
+    /// The scores that it gives; none where they could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Scores>,
     /// The model's reason, or why there is no verdict.
     pub reason: String,
     /// Tokens, as the endpoint counted them.

@@ -19,7 +19,7 @@ fn mistakes_get_an_answer_that_helps() {
             &["run", "nowhere"],
             &[
                 "error: there is no suite `nowhere`",
-                "hint: built-in suites are `enterprise`, `starter`",
+                "hint: built-in suites are `enterprise`, `faults25`, `starter`",
             ],
         ),
         (

@@ -326,7 +326,7 @@ async fn mistakes_are_found_before_anything_is_made() {
             &["judge model `yes-man` called a wrong answer correct", "--judge exact"],
         ),
         (&["--judge-model", "locked", "--judge-base-url", &url], &["`locked`", "401"]),
-        (&["--judge", "sometimes"], &["possible values: exact, llm, auto"]),
+        (&["--judge", "sometimes"], &["possible values: exact, llm, rubric, auto"]),
     ];
     for (args, says) in table {
         let args = [&["run", suite][..], args].concat();

@@ -117,17 +117,8 @@ pub(super) fn open_host() -> Result<Arc<Host>, Failure> {
 }
 
 /// Opens a suite's gym, with everything that a trial needs, and places in the browser for
-/// that many attempts at once.
-pub(super) fn open_gym(
-    suite: &Arc<Suite>,
-    web: network::Planned,
-    browsers: NonZeroU32,
-) -> Result<Arc<Gym>, Failure> {
-    open_own_gym(suite, web, browsers, Planned::default()).map(|(gym, _)| Arc::new(gym))
-}
-
-/// The same with foreign servers, for who may vary yet how tools are offered; returns what a
-/// run keeps of the servers.
+/// that many attempts at once, for who may vary yet how tools are offered; returns what a run
+/// keeps of the foreign servers.
 pub(super) fn open_own_gym(
     suite: &Arc<Suite>,
     web: network::Planned,

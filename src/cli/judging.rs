@@ -13,8 +13,9 @@ use url::Url;
 use super::beside::Beside;
 use super::{Failure, environment, start};
 use crate::judge::Judge;
-use crate::judge::llm::{self, Panel, PreflightError};
-use crate::model::Cassette;
+use crate::judge::llm::rubric::{self, Raters};
+use crate::judge::llm::{self, Panel, PanelError, PreflightError};
+use crate::model::{Cassette, Model};
 use crate::runner::Left;
 use crate::store::{JudgeConfig, ModelConfig, RunConfig, Store, TaskData};
 
@@ -28,8 +29,9 @@ pub(super) const BAD_LINE: &str = "this line counts as no verdict";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judge")]
 pub(super) struct JudgeArgs {
-    /// Who judges answers: equality alone, or a model where equality does not decide; `auto` is
-    /// `llm` where a judge model is named, else `exact` [default: auto]
+    /// Who judges answers: equality alone, or a model where equality does not decide; with
+    /// `rubric` the model rates too how the work was done. `auto` is `llm` where a judge model
+    /// is named, else `exact` [default: auto]
     #[arg(long, value_enum, value_name = "WHO")]
     judge: Option<JudgeName>,
 
@@ -47,7 +49,7 @@ pub(super) struct ModelsArgs {
     models: Vec<String>,
 
     /// Votes on an answer, an odd number; more than half must agree
-    /// [default: 1, or the next odd number that lets every model vote]
+    /// [default: 1 (5 with `--judge rubric`), or the next odd number that lets every model vote]
     #[arg(id = "judge_votes", long = "judge-votes", value_name = "COUNT")]
     votes: Option<u32>,
 
@@ -113,6 +115,8 @@ pub(super) enum JudgeName {
     Exact,
     /// A model where equality does not decide
     Llm,
+    /// The same, and votes on how the work was done: six scores and three means
+    Rubric,
     /// `llm` where a judge model is named, else `exact`
     Auto,
 }
@@ -148,21 +152,27 @@ impl ModelsArgs {
         let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
         let models =
             names.into_iter().map(|name| self.place.model(name, extra.clone(), agent)).collect();
-        voting(models, self.votes.unwrap_or(count | 1))
+        let rubric = judge == Some(JudgeName::Rubric);
+        voting(models, self.votes.unwrap_or_else(|| usual(count, rubric)), rubric)
     }
 
     /// Returns the judge that is meant for a stored run: its own, moved or changed as the
     /// flags say, or another one, which is asked where the run's judge is, else where its
-    /// agent is. `WILDGYM_JUDGE_MODEL` counts only where `llm` is asked for and the run's
-    /// judge has no model.
+    /// agent is. `WILDGYM_JUDGE_MODEL` counts only where `llm` or `rubric` is asked for and the
+    /// run's judge has no model.
     pub(super) fn for_run(
         &self,
         judge: Option<JudgeName>,
         run: &RunConfig,
     ) -> Result<JudgeConfig, Failure> {
         let own = &run.judge;
-        let llm = judge == Some(JudgeName::Llm);
-        let another = judge == Some(JudgeName::Exact) || (llm && own.models.is_empty());
+        let rubric = match judge {
+            Some(JudgeName::Rubric) => true,
+            Some(JudgeName::Exact | JudgeName::Llm) => false,
+            Some(JudgeName::Auto) | None => own.rubric,
+        };
+        let asked = matches!(judge, Some(JudgeName::Llm | JudgeName::Rubric));
+        let another = judge == Some(JudgeName::Exact) || (asked && own.models.is_empty());
         if another || !self.models.is_empty() {
             let agent = run.conditions.values().find_map(|condition| condition.model.as_ref());
             return self.config(judge, own.models.first().or(agent));
@@ -179,14 +189,16 @@ impl ModelsArgs {
         }
         let mut own = own.clone();
         self.place.apply(&mut own)?;
-        if changed.is_none() {
+        if changed.is_none() && rubric == own.rubric {
             check_prompts(run)?;
             return Ok(own);
         }
         if let Some(extra) = self.extra()? {
             own.models.iter_mut().for_each(|model| model.extra.clone_from(&extra));
         }
-        voting(own.models, self.votes.unwrap_or(own.votes))
+        let count = u32::try_from(own.models.len()).unwrap_or(u32::MAX);
+        let votes = if rubric == own.rubric { own.votes } else { usual(count, rubric) };
+        voting(own.models, self.votes.unwrap_or(votes), rubric)
     }
 
     /// Reads `--judge-extra`, where it is given.
@@ -199,8 +211,13 @@ impl ModelsArgs {
 
     /// Returns the exact judge, unless a flag asks for more than it can.
     fn exact(&self, judge: Option<JudgeName>, names: &[String]) -> Result<JudgeConfig, Failure> {
-        if judge == Some(JudgeName::Llm) {
-            return Err(Failure::usage("`--judge llm` needs a model").hint(format!(
+        let needs = match judge {
+            Some(JudgeName::Llm) => Some("llm"),
+            Some(JudgeName::Rubric) => Some("rubric"),
+            Some(JudgeName::Exact | JudgeName::Auto) | None => None,
+        };
+        if let Some(name) = needs {
+            return Err(Failure::usage(format!("`--judge {name}` needs a model")).hint(format!(
                 "name one with `--judge-model NAME` or in `{}`, and its endpoint with \
                  `--judge-base-url URL`",
                 environment::JUDGE_MODEL
@@ -282,14 +299,25 @@ impl MovedArgs {
     }
 }
 
-/// Returns the judge in which `models` cast `votes`.
-fn voting(models: Vec<ModelConfig>, votes: u32) -> Result<JudgeConfig, Failure> {
+/// Returns the votes of so many models where nobody says a number.
+fn usual(models: u32, rubric: bool) -> u32 {
+    let least = models | 1;
+    if rubric { least.max(rubric::VOTES) } else { least }
+}
+
+/// Returns the judge in which `models` cast `votes`, and rate too where there is a `rubric`.
+fn voting(models: Vec<ModelConfig>, votes: u32, rubric: bool) -> Result<JudgeConfig, Failure> {
     Panel::check(models.len(), votes).map_err(|error| {
         Failure::usage(error.to_string())
             .hint("give `--judge-votes` an odd number that lets every judge model vote")
     })?;
-    let name = llm::name(&models, votes);
-    Ok(JudgeConfig { name, models, votes, prompts: llm::prompts() })
+    let name = if rubric { llm::name_of_rubric(&models, votes) } else { llm::name(&models, votes) };
+    Ok(JudgeConfig { name, models, votes, prompts: prompts(rubric), rubric })
+}
+
+/// Returns the digest of the prompts of a judge.
+fn prompts(rubric: bool) -> String {
+    if rubric { rubric::prompts() } else { llm::prompts() }
 }
 
 /// Which tasks a run has, by who decides on them.
@@ -366,10 +394,16 @@ fn host(address: &str) -> String {
 /// Makes a judge without asking anybody.
 fn judge(config: &JudgeConfig, cassette: Option<&Arc<Cassette>>) -> Result<Judge, Failure> {
     if config.models.is_empty() {
-        Ok(Judge::Exact)
-    } else {
-        panel(config, cassette).map(Judge::Llm)
+        return Ok(Judge::Exact);
     }
+    let models = clients(config, cassette)?;
+    let unfit = |error: PanelError| Failure::usage(error.to_string());
+    let panel = Panel::new(models.clone(), config.votes).map_err(unfit)?;
+    if config.rubric {
+        let raters = Raters::new(&models, config.votes).map_err(unfit)?;
+        return Ok(Judge::Rubric(panel, raters));
+    }
+    Ok(Judge::Llm(panel))
 }
 
 /// Makes the panel of a judge with models.
@@ -377,17 +411,22 @@ pub(super) fn panel(
     config: &JudgeConfig,
     cassette: Option<&Arc<Cassette>>,
 ) -> Result<Panel, Failure> {
+    Panel::new(clients(config, cassette)?, config.votes)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Makes the clients of the models of a judge.
+fn clients(config: &JudgeConfig, cassette: Option<&Arc<Cassette>>) -> Result<Vec<Model>, Failure> {
     let clients = config.models.iter().map(|model| start::client(model, cassette));
     let clients = clients.collect::<Result<Vec<_>, _>>();
     // The one hint is about the key, in the words of the agent's flags.
-    let clients = clients.map_err(|failure| match failure.hint {
+    clients.map_err(|failure| match failure.hint {
         Some(_) => failure.hint(
             "set it, name another variable with `--judge-api-key-env`, or an endpoint with \
              `--judge-base-url`",
         ),
         None => failure,
-    })?;
-    Panel::new(clients, config.votes).map_err(|error| Failure::usage(error.to_string()))
+    })
 }
 
 /// Makes a judge and has it judge a right and two wrong answers.
@@ -399,7 +438,7 @@ pub(super) fn checked(
         return Ok(Judge::Exact);
     }
     // Connections live with the runtime they were made in, so the panel that stays is another.
-    let (first, lasting) = (panel(config, cassette)?, panel(config, cassette)?);
+    let (first, lasting) = (panel(config, cassette)?, judge(config, cassette)?);
     for model in &config.models {
         start::check_endpoint(model, cassette).map_err(|failure| {
             failure.hint("start the judge's endpoint, or name another with `--judge-base-url`")
@@ -417,8 +456,10 @@ pub(super) fn checked(
         }
         failed_first(&error, cassette)
     })?;
-    lasting.set_plain(&first.plain());
-    Ok(Judge::Llm(lasting))
+    if let Judge::Llm(panel) | Judge::Rubric(panel, _) = &lasting {
+        panel.set_plain(&first.plain());
+    }
+    Ok(lasting)
 }
 
 /// Says why a judge failed its first questions: of a replayed one that is the cassette's
@@ -463,7 +504,7 @@ pub(super) fn for_stored(
 /// Refuses to go on with a judge whose prompts this program does not have.
 pub(super) fn check_prompts(config: &RunConfig) -> Result<(), Failure> {
     let judge = &config.judge;
-    if judge.models.is_empty() || judge.prompts == llm::prompts() {
+    if judge.models.is_empty() || judge.prompts == prompts(judge.rubric) {
         return Ok(());
     }
     Err(Failure::usage(format!(

@@ -32,6 +32,7 @@ mod user_model;
 mod ablate;
 mod agreement;
 mod annotate;
+mod campaign;
 mod compare;
 mod doctor;
 mod export;
@@ -72,6 +73,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
     Ablate(Box<ablate::AblateArgs>),
+    Campaign(campaign::CampaignArgs),
     Resume(Box<resume::ResumeArgs>),
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
@@ -103,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Ablate(args) => ablate::run(&args),
+        Command::Campaign(args) => campaign::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Rejudge(args) => rejudge::run(&args),
         Command::Report(args) => report::run(&args),

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use clap::Args;
 use wildgym_tasks::task::Limits;
 use wildgym_tasks::world::Operation;
-use wildgym_tasks::{Suite, Task, Variant};
+use wildgym_tasks::{Factor, Suite, Task, Variant};
 
 use super::host::Opened;
 use crate::judge::stages;
@@ -139,6 +139,8 @@ fn task_data<'a>(
                 Some((variant.to_string(), given.instruction))
             })
             .collect(),
+        wanted: wanted_in_full(task),
+        dependencies: task.meta.dependencies.clone().unwrap_or_default(),
         solution: solution(task),
         disturbed: is_disturbed(task),
     };
@@ -152,6 +154,16 @@ fn is_disturbed(task: &Task) -> bool {
     task.meta.faults.is_some()
         || world.is_some_and(|scene| !scene.events.is_empty())
         || file.is_some_and(|file| !file.fault_injection.is_empty())
+}
+
+/// Returns the request without what makes it ambiguous; nothing where nothing does.
+fn wanted_in_full(task: &Task) -> String {
+    let factor = Factor::Ambiguity;
+    let variant = Variant::ideal(task.meta.factors.contains(&factor).then_some(factor));
+    if variant.is_full() {
+        return String::new();
+    }
+    task.given(&variant).map(|given| given.instruction).unwrap_or_default()
 }
 
 /// Keeps what judges need of the operations of each world; returns the blobs by world.

@@ -53,11 +53,6 @@ pub(super) struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// Returns whether a program acts.
-    pub(super) fn is_given(&self) -> bool {
-        self.command.is_some()
-    }
-
     /// Returns the condition of a program and its name.
     pub(super) fn condition(&self) -> Result<Option<(String, Condition)>, Failure> {
         let Some(command) = &self.command else { return Ok(None) };

@@ -37,8 +37,8 @@ pub(super) struct RejudgeArgs {
     #[arg(long)]
     all: bool,
 
-    /// Who judges: equality alone, or a model where equality does not decide
-    /// [default: the run's judge]
+    /// Who judges: equality alone, or a model where equality does not decide, which may rate
+    /// too how the work was done [default: the run's judge]
     #[arg(long, value_enum, value_name = "WHO", help_heading = "Judge")]
     judge: Option<Who>,
 
@@ -56,8 +56,8 @@ pub(super) struct RejudgeArgs {
 const MODEL: &str = "Another model that judges, by the name its endpoint knows; several take turns \
                      [default: the run's]";
 const VOTES: &str = "Votes on an answer, an odd number; more than half must agree [default: the \
-                     run's; with `--judge-model` 1, or the next odd number that lets every model \
-                     vote]";
+                     run's; with `--judge-model` 1 (5 where it rates), or the next odd number that \
+                     lets every model vote]";
 const EXTRA: &str = "More fields of every request to the judge, as a JSON object [default: the \
                      run's; none with `--judge-model`]";
 const BASE_URL: &str = "Base URL of the judge's endpoint [default: that of the run's judge, else of \
@@ -77,6 +77,8 @@ enum Who {
     /// The run's judge models, or those of `--judge-model`; for a run that has none, also the
     /// one that `WILDGYM_JUDGE_MODEL` names
     Llm,
+    /// The same models, which rate too how the work was done
+    Rubric,
 }
 
 impl Who {
@@ -84,6 +86,7 @@ impl Who {
         match self {
             Self::Exact => JudgeName::Exact,
             Self::Llm => JudgeName::Llm,
+            Self::Rubric => JudgeName::Rubric,
         }
     }
 }

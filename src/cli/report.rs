@@ -1,5 +1,6 @@
 //! `wildgym report`: the table of a run, from the store alone.
 
+mod arms;
 mod faulted;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -45,6 +46,15 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     svg: Option<Utf8PathBuf>,
 
+    /// Also write what faults cost under each condition, and in each domain, as a CSV file, where
+    /// the run has conditions with faults beside one without (`wildgym campaign`)
+    #[arg(long, value_name = "FILE")]
+    csv: Option<Utf8PathBuf>,
+
+    /// The same with a line for each trial
+    #[arg(long, value_name = "FILE")]
+    trials_csv: Option<Utf8PathBuf>,
+
     /// Prices of tokens, a TOML file [default: `WILDGYM_PRICES`, else no costs are shown]
     #[arg(long, value_name = "FILE")]
     prices: Option<Utf8PathBuf>,
@@ -83,6 +93,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Code, Failure> {
     if let Some(path) = &args.svg {
         draw(&view, path)?;
     }
+    arms::write(&view, args.csv.as_ref(), args.trials_csv.as_ref())?;
     show(&view, &ReportOptions { by, all_k: args.all_k, prices }, args.json);
     Ok(code(&view))
 }
@@ -327,6 +338,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
                 Some((name.clone(), condition.faults.as_ref()?.to_string()))
             })
             .collect(),
+        conditions: arms::labels(config),
         cassette: config.cassette.as_ref().map(|cassette| cassette.digest.clone()),
         servers: config.servers.iter().map(|(name, one)| one.note(name)).collect(),
     }
@@ -358,6 +370,7 @@ fn trial(task: &TaskData, id: TrialId, known: &Trial, verdicts: &[Judged]) -> Tr
             .unwrap_or_default(),
         conduct: verdict.and_then(|verdict| verdict.conduct.clone()),
         faulted: None,
+        rubric: verdict.and_then(|verdict| verdict.rubric),
         judging: judging(verdicts),
         offering: Arc::default(),
         task: TaskLabel {
@@ -398,6 +411,7 @@ fn attempt(stored: &Stored) -> AttemptView {
         answer: end.and_then(|end| end.answer.clone()),
         rounds: end.map_or(0, |end| end.rounds),
         calls: end.map_or(0, |end| end.calls),
+        clock: end.map(|end| end.clock),
         usage: end.map(|end| end.usage).unwrap_or_default(),
         tool_usage: end.map(|end| end.tool_usage).unwrap_or_default(),
         user_usage: end.map(|end| end.user_usage).unwrap_or_default(),

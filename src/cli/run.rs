@@ -1,6 +1,6 @@
 //! `wildgym run`: tries tasks and records every trial.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -12,19 +12,20 @@ use wildgym_tasks::{Factor, Suite, Task, Variant};
 use super::agent::{Acting, AgentArg, ModelArgs, agent_named, has_solution};
 use super::cassette::{self, CassetteArgs};
 use super::faults::{Chosen, check_tasks};
-use super::host::{BROWSERS, Opened, open_gym, open_own_gym, open_suite};
+use super::host::{BROWSERS, Opened, open_own_gym, open_suite};
 use super::judging::{self, JudgeArgs};
 use super::network::{self, WebArgs};
 use super::offering::{self, OfferArgs};
 use super::pin::{self, LimitArgs, Pinned};
 use super::program::{self, ProgramArgs};
-use super::servers::ServerArgs;
+use super::servers::{Planned, ServerArgs};
 use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
 use super::{Code, Failure};
+use crate::model::Cassette;
 use crate::runner::Gym;
-use crate::store::{JudgeConfig, RunConfig, Store};
+use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, Store};
 
 /// Run every selected task k times and record each trial
 ///
@@ -161,9 +162,9 @@ pub(super) struct Selection<'a> {
 
 /// The flags of a run by themselves.
 #[derive(Debug, Parser)]
-struct Alone {
+pub(super) struct Alone {
     #[command(flatten)]
-    run: RunArgs,
+    pub(super) run: RunArgs,
 }
 
 /// Makes a run of a whole suite in `root` without running it: for commands that act out its
@@ -178,7 +179,9 @@ pub(super) fn rehearsal(
     let tasks = select(&opened.suite, &args)?;
     let web = args.web.plan(&opened.suite)?;
     let pinned = web.config.clone();
-    let gym = open_gym(&opened.suite, web, args.browsers)?;
+    let own = Planned::own(&opened.suite);
+    let (gym, _) = open_own_gym(&opened.suite, web, args.browsers, own)?;
+    let gym = Arc::new(gym);
     let (conditions, judge) = ([args.acting().condition()?].into(), JudgeConfig::exact());
     let (store, _lock, config) = Store::create(root, |blobs| {
         let variants = vec![Variant::default()];
@@ -197,21 +200,70 @@ pub(super) fn begin(
     tasks: Vec<String>,
     variants: Vec<Variant>,
 ) -> Result<Code, Failure> {
+    let mut cast = Cast::default();
+    cast.add(args.arm()?, args.faults.as_ref())?;
+    begin_with(args, &cast, opened, (tasks, variants))
+}
+
+/// Those who act in a run, each a condition.
+#[derive(Debug, Default)]
+pub(super) struct Cast {
+    /// The conditions by name, before it is varied how tools are offered.
+    pub(super) acting: BTreeMap<String, Condition>,
+    /// Texts of the profiles whose faults they meet.
+    profiles: Vec<String>,
+}
+
+impl Cast {
+    /// Adds who acts, with the faults that its calls meet.
+    pub(super) fn add(
+        &mut self,
+        (mut name, mut condition): (String, Condition),
+        faults: Option<&Chosen>,
+    ) -> Result<(), Failure> {
+        if let Some(faults) = faults {
+            name = faults.label(&name);
+            condition.faults = Some(faults.config());
+            self.profiles.push(faults.profile.text().to_owned());
+        }
+        if self.acting.contains_key(&name) {
+            return Err(Failure::usage(format!("two conditions are named `{name}`"))
+                .hint("name each agent, model and profile once, or give them names of their own"));
+        }
+        self.acting.insert(name, condition);
+        Ok(())
+    }
+
+    /// Returns the model of the first that has one.
+    fn model(&self) -> Option<&ModelConfig> {
+        self.acting.values().find_map(|condition| condition.model.as_ref())
+    }
+
+    /// Returns what a run is named by that is told no name: the agent, where it is one.
+    fn word(&self) -> &str {
+        let mut agents = self.acting.values().map(|condition| condition.agent.as_str());
+        let first = agents.next().unwrap_or_default();
+        if agents.all(|agent| agent == first) { first } else { "campaign" }
+    }
+}
+
+/// The same with those who act told apart from the flags.
+pub(super) fn begin_with(
+    args: &RunArgs,
+    cast: &Cast,
+    opened: &Opened,
+    (tasks, variants): (Vec<String>, Vec<Variant>),
+) -> Result<Code, Failure> {
     check_tasks(opened, &tasks)?;
     let web = args.web.plan(&opened.suite)?;
     let servers = args.servers.plan(&opened.suite, &tasks)?;
-    let mut agent = args.tools.apply(args.acting().condition()?)?;
-    agent.1.user_model = args.user.model(agent.1.model.as_ref())?;
     let varied = args.offer.read()?;
-    let mut conditions = varied.conditions(agent.clone());
-    let judged = args.judge.config(agent.1.model.as_ref())?;
-    args.cassette.refuse_unused([&agent.1], &judged)?;
+    let mut conditions: BTreeMap<String, Condition> =
+        cast.acting.clone().into_iter().flat_map(|one| varied.conditions(one)).collect();
+    let judged = args.judge.config(cast.model())?;
+    args.cassette.refuse_unused(cast.acting.values(), &judged)?;
     let cassette = args.cassette.open()?;
-    if cassette.is_some() && args.program.is_given() {
-        return Err(Failure::usage("no cassette keeps what a program asks its model")
-            .hint("leave `--record-models` and `--replay-models` out with `--agent-cmd`"));
-    }
-    program::check(&agent.1)?;
+    check(cast, cassette.as_ref())?;
     for (name, condition) in &conditions {
         let Some(cassette) = &cassette else { break };
         cassette.refuse_recorded(name, &tasks)?;
@@ -219,7 +271,9 @@ pub(super) fn begin(
             cassette.refuse_unknown(name)?;
         }
     }
-    start::check_model(&agent.1, cassette.as_ref())?;
+    for condition in cast.acting.values() {
+        start::check_model(condition, cassette.as_ref())?;
+    }
     // The first exchanges are the judge's, so it must be known by now whose they are.
     let created = jiff::Timestamp::now();
     if let Some(cassette) = &cassette {
@@ -231,10 +285,10 @@ pub(super) fn begin(
     network::refuse_unsuited(&gym, &tasks)?;
     varied.present(&mut gym, &conditions, (&tasks, args.seed), args.shown.quiet)?;
     let gym = Arc::new(gym);
-    let root = root(args.name.as_deref(), &args.runs_dir, &opened.suite.meta.name, &agent.1.agent)?;
+    let root = root(args.name.as_deref(), &args.runs_dir, &opened.suite.meta.name, cast.word())?;
     let (store, lock, config) = Store::create(&root, |blobs| {
-        if let Some(faults) = &args.faults {
-            blobs.put(faults.profile.text().as_bytes())?;
+        for text in &cast.profiles {
+            blobs.put(text.as_bytes())?;
         }
         varied.keep(blobs)?;
         offering::pin(&gym, &mut conditions, &tasks, blobs)?;
@@ -249,7 +303,27 @@ pub(super) fn begin(
     start::go(job, &args.shown)
 }
 
+/// Refuses who cannot act, before anything is made.
+fn check(cast: &Cast, cassette: Option<&Arc<Cassette>>) -> Result<(), Failure> {
+    for condition in cast.acting.values() {
+        if cassette.is_some() && condition.program.is_some() {
+            return Err(Failure::usage("no cassette keeps what a program asks its model")
+                .hint("leave `--record-models` and `--replay-models` out with `--agent-cmd`"));
+        }
+        program::check(condition)?;
+    }
+    Ok(())
+}
+
 impl RunArgs {
+    /// Returns who acts, with all that flags say of it but the faults.
+    pub(super) fn arm(&self) -> Result<(String, Condition), Failure> {
+        let alone = Acting { faults: None, ..self.acting() };
+        let (name, mut condition) = self.tools.apply(alone.condition()?)?;
+        condition.user_model = self.user.model(condition.model.as_ref())?;
+        Ok((name, condition))
+    }
+
     /// Returns who acts.
     fn acting(&self) -> Acting<'_> {
         let Self { agent, program, model, faults, .. } = self;
@@ -269,6 +343,11 @@ impl RunArgs {
     /// Returns the factors that were named.
     pub(super) fn idealised(&self) -> &[Factor] {
         &self.idealise
+    }
+
+    /// Returns the trials of each task.
+    pub(super) fn trials(&self) -> u32 {
+        self.trials
     }
 
     /// Returns whether no variants were asked for.

@@ -4,6 +4,7 @@ mod free;
 mod held;
 mod http;
 mod mcp;
+mod world;
 
 use clap::{Args, Subcommand};
 
@@ -20,11 +21,13 @@ pub(super) struct ServeArgs {
 enum ServeCommand {
     Http(Box<http::HttpArgs>),
     Mcp(Box<mcp::McpArgs>),
+    World(world::WorldArgs),
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<Code, Failure> {
     match &args.command {
         ServeCommand::Http(args) => http::run(args),
         ServeCommand::Mcp(args) => mcp::run(args),
+        ServeCommand::World(args) => world::run(args),
     }
 }

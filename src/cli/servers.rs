@@ -2,7 +2,8 @@
 //!
 //! What the command line names, the user has asked for. What a suite, or a stored run, names is
 //! somebody else's word: it starts nothing unless the user repeats the digest of exactly the
-//! files that name it.
+//! files that name it. A server of a world needs no such word, whoever names it: what is
+//! started is this program, behind the same walls as any other, and what it reads is data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -154,7 +155,9 @@ impl NamedArgs {
 impl AllowArgs {
     /// Refuses to start what somebody else wrote, unless the user names what it was.
     fn check(&self, planned: &Planned, suite: &Suite, whose: &str) -> Result<(), Failure> {
-        if planned.0.is_empty() {
+        let foreign: Vec<(&String, &ServerRef)> =
+            planned.0.iter().filter(|(_, one)| !one.is_own()).collect();
+        if foreign.is_empty() {
             return Ok(());
         }
         let digest = &suite.digest;
@@ -163,8 +166,7 @@ impl AllowArgs {
             "read what they do; if you want them to run here, add `--allow-commands {short}`"
         );
         let Some(given) = &self.allow_commands else {
-            let listed: Vec<String> =
-                planned.0.iter().map(|(name, one)| listed(name, one)).collect();
+            let listed: Vec<String> = foreign.iter().map(|(name, one)| listed(name, one)).collect();
             return Err(Failure::usage(format!(
                 "{whose} has foreign servers, which run on this machine or learn what agents \
                  do:\n{}",
@@ -230,6 +232,15 @@ impl Planned {
         }
     }
 
+    /// Returns those servers of a suite that are this program over a world of it.
+    pub(super) fn own(suite: &Suite) -> Self {
+        let servers = suite.meta.servers.iter().filter(|(_, server)| server.world.is_some());
+        let own = |(name, server): (&String, &Server)| {
+            (name.clone(), reference(Origin::Suite, server.clone()))
+        };
+        Self(servers.map(own).collect())
+    }
+
     /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -241,9 +252,15 @@ impl Planned {
             self.0.iter().map(|(name, one)| spec(name, one, folder)).collect::<Result<_, _>>()?;
         let everywhere = self.0.iter().filter(|(_, one)| one.origin == Origin::CommandLine);
         let everywhere: BTreeSet<String> = everywhere.map(|(name, _)| name.clone()).collect();
-        let runtime = tokio::runtime::Runtime::new()
-            .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
-        let servers = runtime.block_on(Servers::list(specs, everywhere, host));
+        // Whoever calls may stand in a runtime already, in which no other can be begun.
+        let list = || {
+            let runtime = tokio::runtime::Runtime::new()?;
+            Ok(runtime.block_on(Servers::list(specs, everywhere, host)))
+        };
+        let listed = std::thread::scope(|scope| scope.spawn(list).join());
+        let listed: std::io::Result<_> =
+            listed.unwrap_or_else(|_| Err(std::io::Error::other("the list of tools broke off")));
+        let servers = listed.map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
         let servers = servers.map_err(|error| {
             Failure::usage(error.to_string())
                 .hint("try its command by hand; `wildgym run --help` says what it sees here")
@@ -302,13 +319,20 @@ fn spec(name: &str, one: &ServerRef, suite: &Utf8Path) -> Result<Spec, Failure> 
         secrets.push((variable.clone(), value));
     }
     let (mut folder, mut reads) = (None, one.reads.clone());
-    match one.origin {
-        Origin::Suite => {
+    let mut server = one.server.clone();
+    match (&one.server.world, one.origin) {
+        (Some(world), _) => {
+            // Its folder keeps its name behind the walls, for a world is called as its folder.
+            let own = suite.join("worlds").join(world);
+            server.command = serving(&own)?;
+            reads.push(own);
+        }
+        (None, Origin::Suite) => {
             let own = suite.join("servers").join(name);
             folder = own.is_dir().then_some(own);
         }
         // What the user typed, the program may see.
-        Origin::CommandLine => {
+        (None, Origin::CommandLine) => {
             let named = one.server.command.iter().skip(1);
             let paths =
                 named.map(|part| part.split_once('=').map_or(part.as_str(), |(_, path)| path));
@@ -316,7 +340,14 @@ fn spec(name: &str, one: &ServerRef, suite: &Utf8Path) -> Result<Spec, Failure> 
                 .extend(paths.map(Utf8Path::new).filter(|path| path.is_absolute()).flat_map(reach));
         }
     }
-    Ok(Spec { name: name.to_owned(), server: one.server.clone(), folder, reads, secrets })
+    Ok(Spec { name: name.to_owned(), server, folder, reads, secrets })
+}
+
+/// Returns the command with which this program serves the world in `folder`.
+fn serving(folder: &Utf8Path) -> Result<Vec<String>, Failure> {
+    let program = std::env::current_exe().ok().and_then(|one| Utf8PathBuf::try_from(one).ok());
+    let program = program.ok_or_else(|| Failure::usage("cannot find the program itself"))?;
+    Ok(vec![program.into_string(), "serve".into(), "world".into(), folder.as_str().to_owned()])
 }
 
 /// Splits `NAME,OPTION,…=REST`.
@@ -424,7 +455,7 @@ mod tests {
             (&[("server", "prog")], "has no `=`"),
             (&[("server", "a__b=prog")], "cannot name a server"),
             (&[("server", "a,all=prog")], "`all`"),
-            (&[("server", "a=")], "either `command` or `url`"),
+            (&[("server", "a=")], "one of `command`, `url` and `world`"),
             (&[("server", "a=prog {workspace}")], "needs `workspace"),
             (&[("url", "a=prog")], "no URL"),
             (&[("url", "a,net=http://h.example/")], "`net`"),

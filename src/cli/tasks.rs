@@ -235,7 +235,7 @@ fn show(
 }
 
 /// Counts things in words: `1 task`, `2 tasks`.
-fn counted(count: usize, noun: &str) -> String {
+pub(super) fn counted(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }

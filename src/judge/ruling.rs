@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::record::{Retry, Usage};
-use crate::verdict::Verdict;
+use crate::verdict::{Scores, Verdict};
 
 /// A verdict and what led to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,10 @@ pub struct Ballot {
     pub reply: Option<String>,
     /// What it says: pass or fail; none where it could not be read.
     pub verdict: Option<Verdict>,
+    /// Whether it was asked for the scores of a rubric, and not for a verdict.
+    pub rates: bool,
+    /// The scores that it gives; none where they could not be read.
+    pub scores: Option<Scores>,
     /// The model's reason, or why there is no verdict.
     pub reason: String,
     /// Tokens, as the endpoint counted them.

@@ -29,4 +29,6 @@ pub use stdio::stdio;
 pub use rmcp::transport::stdio_pipes;
 
 /// Types of the SDK that whoever serves something of its own needs.
-pub use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool};
+pub use rmcp::model::{
+    CallToolResult, ContentBlock, JsonObject, ResourceContents, Tool, ToolAnnotations,
+};

@@ -11,24 +11,33 @@
 
 mod agreement;
 mod beta;
+mod bootstrap;
 mod estimators;
 mod gate;
 mod interval;
+mod normal;
 mod paired;
 mod prices;
 pub mod resilience;
+mod rubric;
 mod scores;
 mod stages;
 mod tally;
+mod toll;
 mod usage;
+mod wilcoxon;
 
 pub use agreement::{AGREEMENT_METHOD, Agreement, Confusion, Rating};
+pub use bootstrap::{BOOTSTRAP_METHOD, bootstrap_ci95};
 pub use estimators::{avg, pass_at_k, pass_hat_k};
 pub use gate::{Drop, SURE, Sides};
 pub use interval::{FEWEST_TASKS, METHOD, ci95};
 pub use paired::{Flip, PAIRED_METHOD, Paired, Pairs, difference_ci95};
 pub use prices::{BadPrices, Price, Prices};
+pub use rubric::{MeanScore, RubricMeans};
 pub use scores::{ByK, Cell, Estimate, Scores, TaskCells};
 pub use stages::{Course, Discovery, Grid, Share, Survival};
 pub use tally::{State, Tally};
+pub use toll::{Fall, Scored, ScoredPair, Toll};
 pub use usage::{Bill, Judging, Rounds, Work};
+pub use wilcoxon::{SIGNED_RANK_METHOD, SignedRank, holm};

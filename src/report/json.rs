@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
 use super::view::{Had, RunView};
-use super::{ReportOptions, ablation, conduct, curves, resilience, stages, usage};
+use super::{
+    ReportOptions, ablation, campaign, conduct, curves, resilience, rubric, stages, usage,
+};
 use crate::metrics::{METHOD, Scores};
 
 /// What a score is where tasks were tried in several variants.
@@ -55,14 +57,6 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
         "usage": usage::json(view, prices),
         "points": usage::points(view, prices),
     });
-    let calls = conduct::json(view, &options.by);
-    if !calls.is_null() {
-        report["conduct"] = calls;
-    }
-    let faults = resilience::json(view, &options.by);
-    if !faults.is_null() {
-        report["resilience"] = faults;
-    }
     if !label.faults.is_empty() {
         report["label"]["faults"] = json!(label.faults);
     }
@@ -90,13 +84,33 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     if view.mixes_variants() {
         report["label"]["several_variants"] = json!(POOLED);
     }
+    sections(view, options, &mut report);
+    report
+}
+
+/// Adds what only some runs have something to say on.
+fn sections(view: &RunView, options: &ReportOptions, report: &mut Value) {
+    let calls = conduct::json(view, &options.by);
+    if !calls.is_null() {
+        report["conduct"] = calls;
+    }
+    let faults = resilience::json(view, &options.by);
+    if !faults.is_null() {
+        report["resilience"] = faults;
+    }
+    let rated = rubric::json(view, &options.by);
+    if !rated.is_null() {
+        report["rubric"] = rated;
+    }
     if let Some(ablation) = ablation::value(view) {
         report["ablation"] = ablation;
+    }
+    if let Some(campaign) = campaign::value(view) {
+        report["campaign"] = campaign;
     }
     if let Some(curves) = curves::value(view) {
         report["offered_tools"] = curves;
     }
-    report
 }
 
 /// Returns the scores overall and by group. Groupings of which there is only one group

@@ -7,6 +7,7 @@
 
 mod ablation;
 mod agreement;
+mod campaign;
 mod comparable;
 mod compare;
 mod conduct;
@@ -22,6 +23,7 @@ mod listing;
 mod messages;
 mod paired;
 mod resilience;
+mod rubric;
 mod sanitize;
 mod stages;
 mod table;
@@ -32,6 +34,7 @@ mod usage;
 mod view;
 
 pub use agreement::{AgreementView, ItemKind, LabelledItem, agreement, agreement_json};
+pub use campaign::{OFF, cells_csv, trials_csv};
 pub use comparable::{ALLOWABLE, Difference, Pinned, differences, pins};
 pub use compare::{Comparison, comparison_json, comparison_terminal};
 pub use curves::svg as curves_svg;
@@ -49,7 +52,7 @@ pub use resilience::Faulted;
 pub use sanitize::visible;
 pub use terminal::terminal;
 pub use transcript::{TranscriptOptions, transcript};
-pub use view::{AttemptView, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView};
+pub use view::{AttemptView, ConditionLabel, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView};
 
 use crate::metrics::Prices;
 

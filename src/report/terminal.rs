@@ -10,11 +10,13 @@ use unicode_width::UnicodeWidthStr;
 
 use super::ReportOptions;
 use super::ablation;
+use super::campaign;
 use super::conduct;
 use super::curves;
 use super::figures::{counted, number};
 use super::layout::Page;
 use super::resilience;
+use super::rubric;
 use super::sanitize::{one_line, visible};
 use super::stages::stages;
 use super::table::Sheet;
@@ -38,10 +40,12 @@ pub fn terminal(view: &RunView, options: &ReportOptions, width: usize, colour: b
     out.push_str(&label(view, &sheet, page));
     out.push_str(&usage(view, options.prices.as_ref(), page));
     out.push_str(&ablation::section(view, page));
+    out.push_str(&campaign::section(view, page));
     out.push_str(&curves::section(view, page));
     out.push_str(&stages(view, page));
     out.push_str(&conduct::section(view, &options.by, page));
     out.push_str(&resilience::section(view, &options.by, page));
+    out.push_str(&rubric::section(view, &options.by, page));
     out.push_str(&not_passed(view, page));
     out.push_str(&next_steps(view, page));
     out

@@ -17,7 +17,7 @@ use crate::record::{
     Annotation, AttemptRecord, Body, CallRecord, EventRecord, MessageRecord, ModelRecord,
     OutcomeRecord, PictureRecord, Record,
 };
-use crate::verdict::{Verdict, VerdictRecord, Vote};
+use crate::verdict::{Rubric, Scores, Verdict, VerdictRecord, Vote};
 
 /// How much of a transcript is shown.
 #[derive(Debug, Clone, PartialEq)]
@@ -364,6 +364,9 @@ impl Page<'_> {
             for reason in &verdict.reasons {
                 self.block("   ", reason, self.options.lines);
             }
+            if let Some(rubric) = &verdict.rubric {
+                self.rubric(rubric);
+            }
             for vote in &verdict.votes {
                 self.vote(vote);
             }
@@ -379,11 +382,26 @@ impl Page<'_> {
         }
     }
 
+    /// Writes the scores of a rubric judge.
+    fn rubric(&mut self, rubric: &Rubric) {
+        if !rubric.completed {
+            return self.line("   rubric: 0 throughout, for there is no answer");
+        }
+        let votes = counted(u64::from(rubric.votes), "vote");
+        self.line(&format!("   rubric, medians of {votes} from 0 to 10:"));
+        for (name, score) in Scores::NAMES.iter().zip(rubric.all()) {
+            self.line(&format!("     {name} {score}"));
+        }
+    }
+
     /// Writes one call of a judge model.
     fn vote(&mut self, vote: &Vote) {
         let said = match vote.verdict {
             Some(Verdict::Pass) => "correct",
             Some(Verdict::Fail) => "incorrect",
+            Some(Verdict::Degraded | Verdict::Unjudged) | None if vote.rates => {
+                if vote.scores.is_some() { "scores" } else { "no scores" }
+            }
             Some(Verdict::Degraded | Verdict::Unjudged) | None => "no verdict",
         };
         let (input, output) = (number(vote.usage.input), number(vote.usage.output));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use wildgym_tasks::scenario::Language;
 use wildgym_tasks::scenario_file::ScenarioType;
 use wildgym_tasks::{Factor, Scenario, Variant};
@@ -12,7 +13,7 @@ use crate::metrics::resilience::Mix;
 use crate::metrics::{Cell, Judging, Scores, State, Tally, TaskCells, Work};
 use crate::record::{Body, Outcome, TrialId, Usage};
 use crate::store::Offering;
-use crate::verdict::{Conduct, Verdict};
+use crate::verdict::{Conduct, Rubric, Verdict};
 
 /// A run, as far as its reports need it.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,10 +72,25 @@ pub struct RunLabel {
     /// The faults that calls met, by condition, where a run has some; those of tasks are not
     /// among them.
     pub faults: BTreeMap<String, String>,
+    /// What sets each condition apart, by its name.
+    pub conditions: BTreeMap<String, ConditionLabel>,
     /// Digest of the cassette that replies of models came from; none where models were asked.
     pub cassette: Option<String>,
     /// What must be said of foreign servers.
     pub servers: Vec<String>,
+}
+
+/// What sets a condition apart: who acts, and the faults that calls meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionLabel {
+    /// Names who acts: the same for conditions that differ in their faults alone.
+    pub arm: String,
+    /// Name of the agent.
+    pub agent: String,
+    /// Name of its model, where it has one.
+    pub model: Option<String>,
+    /// The fault profile, with its seed where that is not 0; [`OFF`](super::OFF) without any.
+    pub faults: String,
 }
 
 /// A suite at one version.
@@ -136,6 +152,8 @@ pub struct TrialView {
     pub conduct: Option<Conduct>,
     /// What calls met of faults and events; none where nobody looked.
     pub faulted: Option<Faulted>,
+    /// What a rubric judge gives it; none of other judges.
+    pub rubric: Option<Rubric>,
     /// What judging took, all verdicts on the trial together.
     pub judging: Judging,
 }
@@ -155,6 +173,8 @@ pub struct AttemptView {
     pub rounds: u32,
     /// Tool calls.
     pub calls: u32,
+    /// Where the task's clock ended, where that is known.
+    pub clock: Option<Timestamp>,
     /// Tokens.
     pub usage: Usage,
     /// Those of them that tools used.

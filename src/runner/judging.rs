@@ -8,16 +8,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::event::{Event, Stop};
 use super::plan::Trials;
 use crate::judge::conduct;
+use crate::judge::llm::rubric::{self, Work};
 use crate::judge::llm::{Account, Question};
 use crate::judge::{Ballot, Examiner, Judge, Reached, Ruling, Stages};
-use crate::record::{FORMAT, Outcome, OutcomeRecord, Retry, Times, TrialId};
+use crate::record::{FORMAT, Outcome, OutcomeRecord, Record, Retry, Times, TrialId};
 use crate::store::{Damaged, Index, RunConfig, Store, StoreError, TaskData, Trial, Verdicts};
-use crate::verdict::{Conduct, Verdict, VerdictRecord, Vote};
+use crate::verdict::{Conduct, Rubric, Verdict, VerdictRecord, Vote};
 
 /// A stored attempt that a verdict is wanted on.
 #[derive(Debug, Clone)]
@@ -105,8 +108,23 @@ pub(super) struct Judging {
     stages: BTreeMap<String, Stages>,
     examiners: BTreeMap<String, Examiner>,
     judge: Judge,
+    /// The tools of the run in `OpenAI` form, for a judge that rates.
+    schemas: Vec<Value>,
     verdicts: Verdicts,
     events: Arc<dyn Fn(Event) + Send + Sync>,
+}
+
+/// What was decided on a case.
+struct Decided {
+    ruling: Ruling,
+    conduct: Option<Conduct>,
+    rubric: Option<Rubric>,
+}
+
+impl From<Ruling> for Decided {
+    fn from(ruling: Ruling) -> Self {
+        Self { ruling, conduct: None, rubric: None }
+    }
 }
 
 /// What became of the cases of a session.
@@ -159,7 +177,9 @@ impl Judging {
         let stages = Stages::of_run(config, &tasks)?;
         let examiners = Examiner::of_run(&tasks, &store.blobs())?;
         let verdicts = store.verdicts(name)?;
-        Ok(Self { store: store.clone(), tasks, stages, examiners, judge, verdicts, events })
+        let schemas = if judge.rates() { schemas(store, config)? } else { Vec::new() };
+        let store = store.clone();
+        Ok(Self { store, tasks, stages, examiners, judge, schemas, verdicts, events })
     }
 
     /// Has a case judged beside whatever else goes on.
@@ -200,12 +220,12 @@ impl Judging {
             Err(error) => return Err(error),
         };
         // What needs no model is decided at once, also when the run is stopped.
-        let (ruling, conduct) = tokio::select! {
+        let Decided { ruling, conduct, rubric } = tokio::select! {
             biased;
-            decided = self.decide((store, case), task, answer.as_deref().unwrap_or_default()) => {
+            decided = self.rated((store, case), task, answer.as_deref().unwrap_or_default()) => {
                 match decided {
                     Err(error) if error.is_damage() => {
-                        (Ruling::of((Verdict::Unjudged, vec![error.to_string()])), None)
+                        Ruling::of((Verdict::Unjudged, vec![error.to_string()])).into()
                     }
                     decided => decided?,
                 }
@@ -216,7 +236,7 @@ impl Judging {
         let why = ruling.failure.clone().unwrap_or(why);
         let (verdict, asked) = (ruling.verdict, !ruling.votes.is_empty());
         let record = verdict_record(&self.store, case, reached, ruling)?;
-        let record = VerdictRecord { conduct, ..record };
+        let record = VerdictRecord { conduct, rubric, ..record };
         // Where nobody was asked, there is nothing to keep.
         if verdict != Verdict::Unjudged || asked {
             self.verdicts.append(&record)?;
@@ -226,6 +246,57 @@ impl Judging {
         Ok(open.map_or(Ok(record), Err))
     }
 
+    /// Decides on a case, and has it rated where the judge rates. What nobody could decide on,
+    /// is not rated, and what nobody could rate, is not judged: both are for another time.
+    async fn rated(
+        &self,
+        (store, case): (&Store, &Case),
+        task: &TaskData,
+        answer: &str,
+    ) -> Result<Decided, StoreError> {
+        let Case { trial, attempt, end } = case;
+        let decided = self.decide((store, case), task, answer).await?;
+        if decided.ruling.verdict == Verdict::Unjudged || !self.judge.rates() {
+            return Ok(decided);
+        }
+        if end.outcome != Outcome::Answered || answer.trim().is_empty() {
+            return Ok(Decided { rubric: Some(Rubric::default()), ..decided });
+        }
+        let records = store.records(trial, *attempt)?;
+        let offered = records.iter().find_map(|record| match record {
+            Record::Attempt(attempt) => Some(attempt.tools.as_slice()),
+            Record::Message(_)
+            | Record::Model(_)
+            | Record::Event(_)
+            | Record::Call(_)
+            | Record::Outcome(_) => None,
+        });
+        let request = task.questions.get(&trial.variant.to_string());
+        let request = request.map(String::as_str).unwrap_or_default();
+        let work = Work {
+            request,
+            wanted: if task.wanted.is_empty() { request } else { &task.wanted },
+            dependencies: &task.dependencies,
+            tools: &rubric::tools(offered.unwrap_or_default(), &self.schemas),
+            rounds: end.rounds,
+            calls: &rubric::shown(&records, &store.blobs())?,
+            answer,
+        };
+        let Some(rated) = self.judge.rate(&work, (&trial.to_string(), *attempt)).await else {
+            return Ok(decided);
+        };
+        let mut ruling = decided.ruling;
+        ruling.votes.extend(rated.votes);
+        if rated.rubric.is_none() {
+            let nothing = rated.nothing.len();
+            let why = format!("no scores: {nothing} votes on the rubric came to nothing");
+            ruling.verdict = Verdict::Unjudged;
+            ruling.reasons = [vec![why], rated.nothing].concat();
+            ruling.failure = rated.failure;
+        }
+        Ok(Decided { ruling, conduct: decided.conduct, rubric: rated.rubric })
+    }
+
     /// Decides on a case: by what was done where the task says what is expected, else by the
     /// state of its world and by the answer.
     async fn decide(
@@ -233,7 +304,7 @@ impl Judging {
         (store, case): (&Store, &Case),
         task: &TaskData,
         answer: &str,
-    ) -> Result<(Ruling, Option<Conduct>), StoreError> {
+    ) -> Result<Decided, StoreError> {
         let Case { trial, attempt, end } = case;
         let asked = task.questions.get(&trial.variant.to_string());
         let asked = asked.map(String::as_str).unwrap_or_default();
@@ -249,10 +320,10 @@ impl Judging {
                     ..review
                 });
             }
-            return Ok((ruling, Some(examined.conduct)));
+            return Ok(Decided { conduct: Some(examined.conduct), ..ruling.into() });
         }
         if let Some(ruling) = conduct::state_alone(store, task, end)? {
-            return Ok((ruling, None));
+            return Ok(ruling.into());
         }
         let question = Question {
             scenario: task.scenario,
@@ -261,7 +332,7 @@ impl Judging {
             reference: &task.answer,
             answer,
         };
-        Ok((self.judge.judge(&end.outcome, &question, (&name, *attempt)).await, None))
+        Ok(self.judge.judge(&end.outcome, &question, (&name, *attempt)).await.into())
     }
 
     /// Reads what a case needs of its attempt: the answer, and how far the agent came.
@@ -274,6 +345,16 @@ impl Judging {
         };
         Ok((answer, reached))
     }
+}
+
+/// Reads the schemas of the tools that the run offers.
+fn schemas(store: &Store, config: &RunConfig) -> Result<Vec<Value>, StoreError> {
+    let bytes = store.blobs().get(&config.tools.schemas)?;
+    serde_json::from_slice(&bytes).map_err(|error| StoreError::Corrupt {
+        path: Utf8PathBuf::from(format!("blobs/{}", config.tools.schemas)),
+        line: error.line(),
+        reason: error.to_string(),
+    })
 }
 
 /// Returns the line that is kept of a ruling; long texts become blobs.
@@ -298,6 +379,7 @@ fn verdict_record(
         steps: reached.steps,
         discovered: reached.discovered,
         conduct: None,
+        rubric: None,
         votes: votes.collect::<Result<_, _>>()?,
         t: Times { took_ms, waited_ms, retries, ..Times::default() },
     })
@@ -312,6 +394,8 @@ fn vote(store: &Store, ballot: Ballot) -> Result<Vote, StoreError> {
         request: blobs.body(ballot.request)?,
         reply: ballot.reply.map(|reply| blobs.body(reply)).transpose()?,
         verdict: ballot.verdict,
+        rates: ballot.rates,
+        scores: ballot.scores,
         reason: ballot.reason,
         usage: ballot.usage,
     })

@@ -118,6 +118,13 @@ pub struct TaskData {
     /// What is asked, by variant: all variants that the run plans.
     #[serde(default)]
     pub questions: BTreeMap<String, String>,
+    /// What the request stands for in full, where the task's is ambiguous; empty elsewhere,
+    /// and in runs of programs that did not keep it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub wanted: String,
+    /// Which step of the work needs what of which other, where the task says so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub dependencies: String,
     /// The reference solution: `solution.toml` and the texts beside it. Empty in runs of
     /// programs that did not keep it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -365,6 +372,9 @@ pub struct JudgeConfig {
     /// Digest of the prompts and the schema; empty with `exact`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prompts: String,
+    /// Whether the models rate how attempts were done too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rubric: bool,
 }
 
 impl JudgeConfig {
@@ -372,7 +382,7 @@ impl JudgeConfig {
     #[must_use]
     pub fn exact() -> Self {
         let name = "exact".to_owned();
-        Self { name, models: Vec::new(), votes: 0, prompts: String::new() }
+        Self { name, models: Vec::new(), votes: 0, prompts: String::new(), rubric: false }
     }
 }
 

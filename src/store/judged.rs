@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{Damaged, Store, StoreError, lines};
 use crate::record::{TrialId, Usage};
-use crate::verdict::{Conduct, Verdict};
+use crate::verdict::{Conduct, Rubric, Verdict};
 
 /// A verdict without the texts of its votes; see [`crate::verdict::VerdictRecord`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -33,6 +33,9 @@ pub struct Judged {
     /// What the calls were like, where the task says what is expected of them.
     #[serde(default)]
     pub conduct: Option<Conduct>,
+    /// What a rubric judge gives the attempt.
+    #[serde(default)]
+    pub rubric: Option<Rubric>,
     /// What each vote cost.
     #[serde(default)]
     pub votes: Vec<JudgedVote>,

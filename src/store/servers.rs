@@ -41,7 +41,13 @@ impl ServerRef {
     #[must_use]
     pub fn note(&self, name: &str) -> String {
         let tools = if self.tools == 1 { "tool" } else { "tools" };
-        let start = format!("server `{name}` is external ({} {tools})", self.tools);
+        let start = match &self.server.world {
+            Some(world) => format!(
+                "server `{name}` is wildgym itself over world `{world}` ({} {tools})",
+                self.tools
+            ),
+            None => format!("server `{name}` is external ({} {tools})", self.tools),
+        };
         if let Some(url) = &self.server.url {
             return format!("{start}, reached at {url}: nothing contains it");
         }
@@ -50,6 +56,13 @@ impl ServerRef {
             Some(true) => format!("{start}, contained, {network}"),
             Some(false) | None => format!("{start}, not contained: it can do what its user can"),
         }
+    }
+
+    /// Returns whether it is the program itself, which serves a world: starting it runs nothing
+    /// that somebody else wrote.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.server.world.is_some()
     }
 
     /// Returns what is started, as one would type it; none for one that is reached by a URL.
@@ -87,7 +100,13 @@ mod tests {
                 ..Server::default()
             },
         };
+        let own = || {
+            let server = Server { world: Some("depot".into()), ..Server::default() };
+            ServerRef { server, ..of(Some(true), false, None) }
+        };
+        assert!(own().is_own() && !of(Some(true), false, None).is_own());
         let table = [
+            (own(), "wildgym itself over world `depot` (2 tools), contained, no network"),
             (of(Some(true), false, None), "(2 tools), contained, no network"),
             (of(Some(true), true, None), "contained, with the machine's network"),
             (of(Some(false), false, None), "not contained"),

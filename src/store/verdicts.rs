@@ -100,6 +100,7 @@ mod tests {
             steps: BTreeMap::new(),
             discovered: BTreeMap::new(),
             conduct: None,
+            rubric: None,
             votes: Vec::new(),
             t: Times::default(),
         }

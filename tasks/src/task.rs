@@ -81,6 +81,11 @@ pub struct TaskMeta {
     pub faults: Option<TaskFaults>,
     /// The reference answer.
     pub answer: Answer,
+    /// Which step of the work needs what of which other, in words: for a judge that rates how
+    /// it was done. It never enters the sandbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub dependencies: Option<String>,
     /// What has to hold in the world's state at the end against that at the start: SQL, or
     /// the short form such as `contacts.count == baseline + 1`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -197,7 +197,7 @@ async fn a_suite_brings_its_server_along() {
     };
     let table = [
         (plain.replace("[servers.mine]", "[servers.other]"), "`mine`: unknown server"),
-        (format!("{plain}url = \"http://h.example/\"\n"), "either `command` or `url`"),
+        (format!("{plain}url = \"http://h.example/\"\n"), "one of `command`, `url` and `world`"),
         (plain.replace("command = [", "command = [\"{workspace}/x\", "), "needs `workspace"),
         (format!("{plain}surprise = 1\n"), "surprise"),
         (format!("{plain}connect_seconds = 0\n"), "connect_seconds"),

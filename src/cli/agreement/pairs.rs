@@ -49,7 +49,9 @@ pub(super) fn judge(
 
 /// Reads the judge that a flag names.
 fn named(name: &str) -> Result<JudgeName, Failure> {
-    JudgeName::from_str(name, true).map_err(|_| {
+    let known = JudgeName::from_str(name, true).ok();
+    // What rates looks at work, and a pair has none.
+    known.filter(|who| *who != JudgeName::Rubric).ok_or_else(|| {
         Failure::usage(format!(
             "with `--pairs` the judge is `exact`, `llm` or `auto`, not `{name}`"
         ))

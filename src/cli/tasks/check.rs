@@ -74,7 +74,8 @@ pub(super) fn check(named: &str) -> Result<Code, Failure> {
             Err(error) => vec![format!("tasks/{id}/task.toml: environment: {error}")],
         };
         let unmatched = unmatched(&catalog, id, task);
-        for fault in unmatched.into_iter().chain(of_tools).chain(leaks) {
+        let served = of_servers(&suite, id, task);
+        for fault in unmatched.into_iter().chain(of_tools).chain(served).chain(leaks) {
             data(&fault);
             found += 1;
         }
@@ -184,6 +185,26 @@ fn unmatched(catalog: &Catalog, id: &str, task: &Task) -> Vec<String> {
 fn is_foreign(task: &Task, tool: &str) -> bool {
     let servers = &task.meta.environment.servers;
     tool.split_once("__").is_some_and(|(server, _)| servers.contains(server))
+}
+
+/// Returns the calls of tools of the suite's own servers that cannot work: what a world offers
+/// is known without starting anything.
+fn of_servers(suite: &Suite, id: &str, task: &Task) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (r, round) in task.solution.rounds.iter().enumerate() {
+        for (c, call) in round.calls.iter().enumerate().filter(|(_, c)| is_foreign(task, &c.tool)) {
+            let Some((server, tool)) = call.tool.split_once("__") else { continue };
+            let server = suite.meta.servers.get(server);
+            let world = server.and_then(|one| suite.worlds.get(one.world.as_ref()?));
+            // A world whose operations are no tools was told of before.
+            let Some(Ok(catalog)) = world.map(|world| Catalog::of_world(world)) else { continue };
+            let call = SolutionCall { tool: tool.to_owned(), ..call.clone() };
+            let place = format!("tasks/{id}/reference/solution.toml: round[{r}].call[{c}]");
+            let problems = problems(&catalog, &call).into_iter();
+            faults.extend(problems.map(|(field, problem)| format!("{place}.{field}: {problem}")));
+        }
+    }
+    faults
 }
 
 /// Returns the uses of tools that cannot work.

@@ -17,6 +17,7 @@ mod panel;
 mod preflight;
 mod prompt;
 mod reply;
+pub mod rubric;
 mod vote;
 
 use wildgym_tasks::scenario::Language;
@@ -25,7 +26,7 @@ use wildgym_tasks::{Answer, Scenario};
 use super::exact::{self, Unequal};
 use crate::verdict::Verdict;
 
-pub use name::{name, prompts};
+pub use name::{name, name_of_rubric, prompts};
 pub use panel::{Panel, PanelError};
 pub use preflight::PreflightError;
 

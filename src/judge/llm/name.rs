@@ -6,7 +6,7 @@
 
 use serde_json::json;
 
-use super::prompt;
+use super::{prompt, rubric};
 use crate::store::ModelConfig;
 
 /// Version of what is decided without a model; a change that moves a verdict raises it.
@@ -28,15 +28,26 @@ pub fn prompts() -> String {
 /// digits, `-`, `_`, `.` and `+`.
 #[must_use]
 pub fn name(models: &[ModelConfig], votes: u32) -> String {
+    named("llm", &prompts(), models, votes)
+}
+
+/// Returns the name of a judge that rates too: `rubric-<models>-v<votes>-<8 hexadecimal
+/// digits>`.
+#[must_use]
+pub fn name_of_rubric(models: &[ModelConfig], votes: u32) -> String {
+    named("rubric", &rubric::prompts(), models, votes)
+}
+
+fn named(kind: &str, prompts: &str, models: &[ModelConfig], votes: u32) -> String {
     let settings: Vec<_> = models
         .iter()
         .map(|model| json!([model.name, model.temperature, model.max_tokens, model.extra]))
         .collect();
-    let whole = json!({ "prompts": prompts(), "models": settings, "votes": votes });
+    let whole = json!({ "prompts": prompts, "models": settings, "votes": votes });
     let digest = blake3::hash(whole.to_string().as_bytes()).to_hex();
     let names: Vec<String> = models.iter().map(|model| plain(&model.name)).collect();
     let names: String = names.join("+").chars().take(LONGEST).collect();
-    format!("llm-{names}-v{votes}-{}", &digest.as_str()[..8])
+    format!("{kind}-{names}-v{votes}-{}", &digest.as_str()[..8])
 }
 
 /// Returns a model's name with `-` for every character that file names may not have.

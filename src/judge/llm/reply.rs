@@ -13,7 +13,7 @@ use crate::model::Exchange;
 use crate::verdict::Verdict;
 
 /// Longest text that is read, in bytes; a verdict with its reason needs a few hundred.
-const LONGEST: usize = 64 << 10;
+pub(super) const LONGEST: usize = 64 << 10;
 
 /// A verdict and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +37,17 @@ const ENDS: [&str; 6] = ["stop", "tool_calls", "function_call", "end_turn", "eos
 
 /// Reads the verdict of a reply about `answer`, as the model was shown it.
 pub(super) fn read(exchange: &Exchange, answer: &str) -> Result<Opinion, Unread> {
+    let content = content(exchange)?;
+    let opinion = parse(content)?;
+    if repeats(content, answer) {
+        let why = "the reply repeats the answer under comparison";
+        return Err(Unread::Unreadable(why.to_owned()));
+    }
+    Ok(opinion)
+}
+
+/// Returns the text of a reply that was given whole and of the model's own will.
+pub(super) fn content(exchange: &Exchange) -> Result<&str, Unread> {
     let reply = &exchange.reply;
     let unreadable = |why: &str| Err(Unread::Unreadable(why.to_owned()));
     let refusal = reply.message.get("refusal").and_then(serde_json::Value::as_str);
@@ -66,13 +77,7 @@ pub(super) fn read(exchange: &Exchange, answer: &str) -> Result<Opinion, Unread>
         return unreadable("a part of the reply is not a text");
     }
     match reply.content.as_deref() {
-        Some(content) if !content.trim().is_empty() => {
-            let opinion = parse(content)?;
-            if repeats(content, answer) {
-                return unreadable("the reply repeats the answer under comparison");
-            }
-            Ok(opinion)
-        }
+        Some(content) if !content.trim().is_empty() => Ok(content),
         Some(_) | None => unreadable("the reply is empty"),
     }
 }
@@ -113,7 +118,7 @@ pub(super) fn parse(content: &str) -> Result<Opinion, Unread> {
 
 /// Returns what follows the thinking, of which there is exactly one; its opening mark may be
 /// missing, since some endpoints put it into the request.
-fn thought(content: &str) -> Option<&str> {
+pub(super) fn thought(content: &str) -> Option<&str> {
     let (thinking, rest) = content.split_once("</think>")?;
     let thinking = thinking.trim_start();
     let inner = thinking.strip_prefix("<think>").unwrap_or(thinking);
@@ -146,7 +151,7 @@ fn object(text: &str) -> Result<Opinion, String> {
 }
 
 /// Takes away a code fence that encloses the whole text.
-fn unfenced(text: &str) -> &str {
+pub(super) fn unfenced(text: &str) -> &str {
     let inner = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
     match inner {
         Some(inner) => inner.strip_prefix("json").unwrap_or(inner).trim(),

@@ -12,10 +12,10 @@ use crate::verdict::Verdict;
 
 /// Exchanges in a row that an endpoint may break before its model is left alone for the
 /// rest of the session: every further one would wait through all retries too.
-const GIVE_UP: usize = 5;
+pub(super) const GIVE_UP: usize = 5;
 
 /// Most times that one request is sent; what fails then can be judged later.
-const TRIES: u32 = 5;
+pub(super) const TRIES: u32 = 5;
 
 /// The same before anything has begun, when somebody waits.
 const HASTY_TRIES: u32 = 3;
@@ -166,6 +166,8 @@ impl Member {
             request,
             reply: None,
             verdict: None,
+            rates: false,
+            scores: None,
             reason: String::new(),
             usage: crate::record::Usage::default(),
             took: std::time::Duration::ZERO,
@@ -239,7 +241,7 @@ fn refuses_schema(failure: &Failure, is_trying: bool) -> bool {
 }
 
 /// Returns a model's words for people: visible characters, one line, not too long.
-fn short(text: &str) -> String {
+pub(super) fn short(text: &str) -> String {
     let text = shown(text).split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(LONGEST_REASON) {
         Some((end, _)) => format!("{}…", &text[..end]),

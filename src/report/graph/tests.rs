@@ -71,6 +71,7 @@ fn verdict(verdict: Verdict, reasons: &[&str]) -> (String, VerdictRecord) {
         steps: BTreeMap::new(),
         discovered: BTreeMap::new(),
         conduct: None,
+        rubric: None,
         votes: Vec::new(),
         t: Times::default(),
     };

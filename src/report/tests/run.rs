@@ -47,6 +47,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         web_notes: Vec::new(),
         web_misses: None,
         faults: [].into(),
+        conditions: [].into(),
         cassette: None,
         servers: Vec::new(),
     };
@@ -62,6 +63,7 @@ pub(super) fn attempt(outcome: Outcome) -> AttemptView {
         answer: None,
         rounds: 7,
         calls: 9,
+        clock: None,
         usage,
         tool_usage: Usage::default(),
         user_usage: Usage::default(),
@@ -105,6 +107,7 @@ pub(super) fn trial(task: &str, scenario: Scenario, k: u32, verdict: Verdict) ->
         discovered: Vec::new(),
         conduct: None,
         faulted: None,
+        rubric: None,
         judging: Judging::default(),
     }
 }

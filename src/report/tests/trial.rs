@@ -243,6 +243,7 @@ fn a_transcript_reads_from_top_to_bottom() {
         steps: std::collections::BTreeMap::new(),
         discovered: std::collections::BTreeMap::new(),
         conduct: None,
+        rubric: None,
         votes: Vec::new(),
         t: Times::default(),
     };

@@ -1,7 +1,9 @@
 //! Foreign servers of tools, which speak the Model Context Protocol.
 //!
-//! Plain data: what is started or reached, and what it may have of the machine. Whether it may
-//! be started at all is the user's word, which nothing in a suite can replace.
+//! Plain data: what is started or reached, and what it may have of the machine. Whether what
+//! somebody else wrote may be started at all is the user's word, which nothing in a suite can
+//! replace. A server of a world is another matter: its program is wildgym, and all that a suite
+//! adds is the data that it serves.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +37,11 @@ pub struct Server {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "line"))]
     pub url: Option<String>,
+    /// The world of the suite, `worlds/NAME/`, whose operations the program itself serves
+    /// instead: nothing but its text comes from the suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "line"))]
+    pub world: Option<String>,
     /// Variables of its environment, which is empty but for the usual few.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
@@ -85,36 +92,25 @@ impl Server {
         if !is_server_name(name) {
             found.push(("", name_problem(name)));
         }
-        match (&self.url, self.command.first()) {
-            (Some(_), Some(_)) | (None, None) => {
-                found.push(("", "expected either `command` or `url`".to_owned()));
-            }
-            (Some(url), None) => {
+        match (&self.url, &self.world, self.command.first()) {
+            (Some(url), None, None) => {
                 if let Err(problem) = reachable(url) {
                     found.push(("url", problem));
                 }
-                let mut alone = |field, given: bool| {
-                    if given {
-                        found.push((field, "means nothing for a server with a `url`".to_owned()));
-                    }
-                };
-                alone("env", !self.env.is_empty());
-                alone("workspace", self.workspace != Reach::None);
-                alone("network", self.network);
+                found.extend(self.meaningless("url"));
             }
-            (None, Some(program)) if program.trim().is_empty() => {
+            (None, Some(world), None) => {
+                if !is_plain(world) {
+                    found.push(("world", format!("`{world}` cannot name a world")));
+                }
+                found.extend(self.meaningless("world"));
+            }
+            (None, None, Some(program)) if program.trim().is_empty() => {
                 found.push(("command", "expected a program, found nothing".to_owned()));
             }
-            (None, Some(_)) => {
-                if self.command.iter().any(|part| part.contains('\0')) {
-                    found.push(("command", "has a zero byte".to_owned()));
-                }
-                if self.workspace == Reach::None
-                    && self.command.iter().any(|part| part.contains(WORKSPACE))
-                {
-                    let problem = "`{workspace}` needs `workspace = \"read\"` or `\"write\"`";
-                    found.push(("command", problem.to_owned()));
-                }
+            (None, None, Some(_)) => found.extend(self.misfits_of_command()),
+            (_, _, _) => {
+                found.push(("", "expected one of `command`, `url` and `world`".to_owned()));
             }
         }
         for (variable, value) in &self.env {
@@ -124,6 +120,38 @@ impl Server {
         }
         found
     }
+
+    /// Returns what is wrong with a command that names a program.
+    fn misfits_of_command(&self) -> Vec<(&'static str, String)> {
+        let mut found = Vec::new();
+        if self.command.iter().any(|part| part.contains('\0')) {
+            found.push(("command", "has a zero byte".to_owned()));
+        }
+        let names_workspace = self.command.iter().any(|part| part.contains(WORKSPACE));
+        if self.workspace == Reach::None && names_workspace {
+            let problem = "`{workspace}` needs `workspace = \"read\"` or `\"write\"`";
+            found.push(("command", problem.to_owned()));
+        }
+        found
+    }
+
+    /// Returns the fields that are given and that only a server with a command has.
+    fn meaningless(&self, instead: &str) -> Vec<(&'static str, String)> {
+        let given = [
+            ("env", !self.env.is_empty()),
+            ("workspace", self.workspace != Reach::None),
+            ("network", self.network),
+        ];
+        let problem = format!("means nothing for a server with a `{instead}`");
+        let given = given.into_iter().filter(|(_, given)| *given);
+        given.map(|(field, _)| (field, problem.clone())).collect()
+    }
+}
+
+/// Returns whether a name is that of one folder, and of none above it.
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    !name.is_empty() && name.bytes().all(plain)
 }
 
 /// Returns whether a server can have this name: small letters, digits and single `-`, so that
@@ -171,21 +199,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_a_command_or_a_url() {
+    fn a_server_is_a_command_a_url_or_a_world() {
         let command = |parts: &[&str]| Server {
             command: parts.iter().map(|part| (*part).to_owned()).collect(),
             ..Server::default()
         };
         let url = |url: &str| Server { url: Some(url.to_owned()), ..Server::default() };
+        let world = |name: &str| Server { world: Some(name.to_owned()), ..Server::default() };
         let table = [
             ("a", command(&["prog", "--x"]), "", "a command"),
             ("notes-2", url("http://127.0.0.1:1/mcp"), "", "a URL"),
-            ("a", Server::default(), "either `command` or `url`", "nothing"),
+            ("depot", world("depot"), "", "a world"),
+            ("a", world("../depot"), "cannot name a world", "a folder elsewhere"),
+            ("a", Server { network: true, ..world("w") }, "means nothing", "a world's network"),
+            ("a", Server::default(), "one of `command`, `url` and `world`", "nothing"),
             (
                 "a",
                 Server { url: Some("http://h.example/".into()), ..command(&["p"]) },
-                "either `command` or `url`",
+                "one of `command`, `url` and `world`",
                 "both",
+            ),
+            (
+                "a",
+                Server { world: Some("w".into()), ..command(&["p"]) },
+                "one of `command`, `url` and `world`",
+                "a world and a command",
             ),
             ("a", url("ftp://h.example/"), "`http` or `https`", "another scheme"),
             ("a", url("http://u:p@h.example/"), "may not hold a password", "a password"),

@@ -124,6 +124,7 @@ fn meta(file: &ScenarioFile, world: &str, begins: Option<Timestamp>) -> TaskMeta
         discovery_hosts: Vec::new(),
         blocked_hosts: Vec::new(),
         pictures: Vec::new(),
+        dependencies: None,
     }
 }
 

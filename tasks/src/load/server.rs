@@ -20,6 +20,12 @@ pub(super) fn check(meta: &SuiteMeta, source: &Source, tree: &Tree, notes: &mut 
             let dot = if field.is_empty() { "" } else { "." };
             source.fault(notes, &format!("servers.{name}{dot}{field}"), problem);
         }
+        if let Some(world) = &server.world
+            && !tree.has_folder(&Utf8Path::new("worlds").join(world))
+        {
+            let problem = format!("there is no world `{world}`: expected `worlds/{world}/`");
+            source.fault(notes, &format!("servers.{name}.world"), problem);
+        }
         let used = server.command.iter().any(|part| part.contains(FOLDER));
         if used && !tree.has_folder(&folder.join(name)) {
             let problem = format!("`{FOLDER}` stands for `servers/{name}/`, which is not there");

@@ -1,0 +1,4 @@
+CREATE TABLE huts (id TEXT PRIMARY KEY, name TEXT NOT NULL, valley TEXT NOT NULL, altitude_m INTEGER NOT NULL, beds INTEGER NOT NULL, opens TEXT NOT NULL, closes TEXT NOT NULL, price REAL NOT NULL, member_price REAL NOT NULL, half_board REAL NOT NULL);
+CREATE TABLE trails (id TEXT PRIMARY KEY, from_hut TEXT NOT NULL REFERENCES huts (id), to_hut TEXT NOT NULL REFERENCES huts (id), km REAL NOT NULL, ascent_m INTEGER NOT NULL, descent_m INTEGER NOT NULL, grade TEXT NOT NULL);
+CREATE TABLE closures (trail_id TEXT NOT NULL REFERENCES trails (id), from_day TEXT NOT NULL, to_day TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE nights (hut_id TEXT NOT NULL REFERENCES huts (id), day TEXT NOT NULL, free_beds INTEGER NOT NULL, PRIMARY KEY (hut_id, day));

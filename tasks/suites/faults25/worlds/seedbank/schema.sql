@@ -1,0 +1,4 @@
+CREATE TABLE species (id TEXT PRIMARY KEY, latin TEXT NOT NULL, common TEXT NOT NULL, family TEXT NOT NULL, seeds_per_gram INTEGER NOT NULL, days_from_last_frost INTEGER NOT NULL, days_to_harvest INTEGER NOT NULL);
+CREATE TABLE places (name TEXT PRIMARY KEY, last_frost TEXT NOT NULL, altitude_m INTEGER NOT NULL);
+CREATE TABLE lots (id TEXT PRIMARY KEY, species_id TEXT NOT NULL REFERENCES species (id), year INTEGER NOT NULL, origin TEXT NOT NULL, grams REAL NOT NULL);
+CREATE TABLE tests (lot_id TEXT NOT NULL REFERENCES lots (id), day TEXT NOT NULL, sown INTEGER NOT NULL, sprouted INTEGER NOT NULL);
