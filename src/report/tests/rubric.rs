@@ -20,12 +20,15 @@ fn given(score: f64) -> Option<Rubric> {
 }
 
 fn four() -> RunView {
-    run(2, vec![
-        rated("a", 1, "travel", given(8.0)),
-        rated("a", 2, "travel", Some(Rubric::default())),
-        rated("b", 1, "culture", given(1.0)),
-        rated("c", 1, "culture", None),
-    ])
+    run(
+        2,
+        vec![
+            rated("a", 1, "travel", given(8.0)),
+            rated("a", 2, "travel", Some(Rubric::default())),
+            rated("b", 1, "culture", given(1.0)),
+            rated("c", 1, "culture", None),
+        ],
+    )
 }
 
 #[test]
