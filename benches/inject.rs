@@ -59,9 +59,9 @@ trait Asks {
 }
 
 /// Measures two ways in turns, prints their medians, and returns what the second one adds.
-fn compare(
-    direct: &mut dyn Asks,
-    proxied: &mut dyn Asks,
+fn compare<'a>(
+    direct: &'a mut dyn Asks,
+    proxied: &'a mut dyn Asks,
     way: &str,
     profile: &str,
 ) -> Done<Duration> {

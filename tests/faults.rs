@@ -193,3 +193,37 @@ fn what_is_no_profile_is_refused_before_anything_is_made() {
     }
     assert!(!place.path().join("runs").exists());
 }
+
+/// A tool of a foreign server is matched by that server and its own name, and an operation of a
+/// world meets faults like any tool.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn foreign_tools_and_operations_of_worlds_meet_faults() {
+    let model = ScriptedServer::start(|request| match request.round {
+        1 => calls([("a", "mine__echo", json!({"text": "hi"}))]),
+        _ => final_answer("done"),
+    })
+    .await;
+    let (place, url) = (Place::new(), model.base_url());
+    let suite = place.suite(1);
+    let server = format!("mine={}", env!("CARGO_BIN_EXE_wildgym-hostile-server"));
+    for (named, is_hit) in [("mine", true), ("wildgym", false)] {
+        let text = format!(
+            "format = 1\nname = \"of-one\"\nversion = \"1\"\ndescription = \"for a test\"\n\
+             [[entry]]\noperator = \"explicit-error\"\npersistence = \"permanent\"\nweight = 1\n\
+             match.server = \"{named}\"\nmatch.tool = \"echo\"\n"
+        );
+        fs::write(place.path().join("of-one.toml"), text).unwrap();
+        let more =
+            ["--mcp-server", &server, "-k", "1", "--faults", "of-one.toml", "--name", named, "-q"];
+        let ran = place.wildgym(&Place::asking(&suite, &url, &more));
+        assert_eq!(ran.code, Some(0), "{named}: {}", ran.err);
+        let (_, call) = &calls_of(&place.path().join("runs").join(named))[0];
+        assert_eq!(call["error"] == "failed", is_hit, "{named}: {call}");
+    }
+    let world = ["run", "enterprise", "--tasks", "t1-001", "-k", "1", "--name", "w", "-q"];
+    let ran = place.wildgym(&[&world[..], &["--faults", "explicit-error"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let (_, call) = &calls_of(&place.path().join("runs/w"))[0];
+    assert_eq!(call["notes"][0]["fault"]["operator"], "explicit-error", "{call}");
+    assert_eq!(call["error"], "failed", "{call}");
+}

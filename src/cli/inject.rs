@@ -179,7 +179,10 @@ fn http(
     }
     let upstream = Upstream::new(url).map_err(|error| Failure::usage(error.to_string()))?;
     let desk = Arc::new(desk(args, profile, upstream.name().to_owned())?);
-    let runtime = tokio::runtime::Runtime::new()
+    // One thread: a message that changes threads on its way waits longer than it is worked on.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let served = runtime.block_on(async {
         // Before an address is told: who reads it may stop the proxy at once.

@@ -72,7 +72,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
     Ablate(Box<ablate::AblateArgs>),
-    Resume(resume::ResumeArgs),
+    Resume(Box<resume::ResumeArgs>),
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
