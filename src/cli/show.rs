@@ -64,7 +64,8 @@ pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
         None => list(args, &store, &view),
         Some(named) => {
             let trial = find(&store, &view, named)?;
-            show(args, &store, &trial)?;
+            let planned = view.trials.iter().find(|planned| planned.id == trial);
+            show(args, &store, &trial, planned)?;
         }
     }
     Ok(Code::Done)
@@ -206,7 +207,13 @@ fn attempt(store: &Store, trial: &TrialId, wanted: Option<u32>) -> Result<u32, F
     Ok(attempt)
 }
 
-fn show(args: &ShowArgs, store: &Store, trial: &TrialId) -> Result<(), Failure> {
+/// Shows an attempt at a trial, which is one of those `planned` or an episode beyond them.
+fn show(
+    args: &ShowArgs,
+    store: &Store,
+    trial: &TrialId,
+    planned: Option<&TrialView>,
+) -> Result<(), Failure> {
     let attempt = attempt(store, trial, args.attempt)?;
     let records = store.records(trial, attempt)?;
     let verdicts = verdicts(args, store, (trial, attempt))?;
@@ -221,8 +228,8 @@ fn show(args: &ShowArgs, store: &Store, trial: &TrialId) -> Result<(), Failure> 
     let said = |record: AnnotationRecord| Some((record.model, record.annotation?));
     let annotations = annotations.into_iter().filter_map(said).collect();
     // What is known of the trial is known of the attempt that counts.
-    let faulted = trial.faulted.clone().filter(|_| args.attempt.is_none());
-    let faulted = faulted.map(|faulted| (faulted, trial.class()));
+    let planned = planned.filter(|_| args.attempt.is_none());
+    let faulted = planned.and_then(|trial| Some((trial.faulted.clone()?, trial.class())));
     let whole =
         TranscriptOptions { verdicts, annotations, faulted, ..TranscriptOptions::default() };
     let options = if args.full {

@@ -192,7 +192,8 @@ mod tests {
             (1..=120).map(|i| if i % 3 == 0 { -size(i) } else { size(i) }).collect()
         };
         // SciPy 1.17, `wilcoxon(…, correction=True, method="approx")`.
-        let table: [(fn(i32) -> f64, f64, &str); 2] = [
+        type Row = (fn(i32) -> f64, f64, &'static str);
+        let table: [Row; 2] = [
             (f64::from, 0.002_193_004_378_250_43, "no ties"),
             (|i| f64::from(i % 7 + 1) / 3.0, 0.002_252_529_398_887_998_7, "seven sizes"),
         ];
