@@ -47,14 +47,14 @@ impl Seat {
     /// Makes a seat at an episode; [`drive`] does what is wished for there.
     #[must_use]
     pub fn at(episode: &Episode) -> (Self, Wishes) {
-        let (wishes, wished) = mpsc::unbounded_channel();
+        let (wishes, taken) = mpsc::unbounded_channel();
         let seat = Self {
             wishes,
             request: Arc::new(episode.request.clone()),
             toolbox: Arc::downgrade(&episode.toolbox),
             catalog: Arc::clone(episode.toolbox.catalog()),
         };
-        (seat, Wishes(wished))
+        (seat, Wishes(taken))
     }
 
     /// Returns the tools.

@@ -6,17 +6,23 @@
 //! is slow, or opens them without end, keeps nobody else out for long.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::State;
-use axum::http::{Request, Response};
+use axum::http::{HeaderValue, Request, Response, header};
+use axum::middleware::{self, Next};
 use axum::routing::get;
+use futures::StreamExt;
+use futures::stream::poll_fn;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -30,6 +36,10 @@ const HEAD: Duration = Duration::from_mins(10);
 
 /// Connections that are open at once; more wait to be taken in.
 const CONNECTIONS: usize = 8_192;
+
+/// How long, and how many bytes, a connection is still read after its last answer.
+const LINGER: Duration = Duration::from_secs(10);
+const REST: u64 = 256 << 20;
 
 /// What is served.
 pub struct Served {
@@ -84,11 +94,24 @@ async fn take_in(listener: &TcpListener, router: &Router) {
 async fn answer(stream: TcpStream, router: Router) {
     // A reply is written at once; to wait for more of it would only take time.
     drop(stream.set_nodelay(true));
-    let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    let mut protocol = http1::Builder::new();
+    protocol.timer(TokioTimer::new()).header_read_timeout(HEAD);
     let service = TowerToHyperService::new(router);
     // A connection that breaks has nobody left to tell.
-    let _broken = server.serve_connection(TokioIo::new(stream), service).await;
+    let served = protocol.serve_connection(TokioIo::new(stream), service).without_shutdown().await;
+    if let Ok(parts) = served {
+        linger(parts.io.into_inner()).await;
+    }
+}
+
+/// Takes in what a client still sends after its last answer: one that is refused before all
+/// of its body was read would otherwise see a broken connection and no refusal.
+async fn linger(mut stream: TcpStream) {
+    let rest = async {
+        stream.shutdown().await?;
+        tokio::io::copy(&mut stream.take(REST), &mut tokio::io::sink()).await
+    };
+    drop(tokio::time::timeout(LINGER, rest).await);
 }
 
 /// Returns everything that is served.
@@ -102,7 +125,33 @@ pub(super) fn router(served: Served) -> Router {
     }
     router = router.route("/openapi.json", get(document_of));
     router = if agentgym { agentgym::add(router) } else { router.route("/", get(about)) };
-    router.fallback(unknown).method_not_allowed_fallback(refused).with_state(api)
+    let router = router.fallback(unknown).method_not_allowed_fallback(refused).with_state(api);
+    router.layer(middleware::from_fn(close_unread))
+}
+
+/// Closes the connection of a request whose body was not read to its end: what is left of it
+/// stands before the next request, and a client must not send one there.
+async fn close_unread(request: Request<Body>, next: Next) -> Response<Body> {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let is_read = Arc::new(AtomicBool::new(false));
+    let noted = Arc::clone(&is_read);
+    let watched = request.map(|body| {
+        let mut rest = body.into_data_stream();
+        Body::from_stream(poll_fn(move |context| {
+            let polled = rest.poll_next_unpin(context);
+            if matches!(polled, Poll::Ready(None)) {
+                noted.store(true, Ordering::Relaxed);
+            }
+            polled
+        }))
+    });
+    let mut response = next.run(watched).await;
+    if !is_read.load(Ordering::Relaxed) {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 async fn document_of(State(api): State<Api>) -> Response<Body> {

@@ -74,7 +74,7 @@ enum Command {
     Serve(serve::ServeArgs),
     Ablate(Box<ablate::AblateArgs>),
     Campaign(campaign::CampaignArgs),
-    Resume(resume::ResumeArgs),
+    Resume(Box<resume::ResumeArgs>),
     Rejudge(rejudge::RejudgeArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),

@@ -61,8 +61,7 @@ impl ProgramArgs {
         let here = Utf8PathBuf::from_path_buf(here)
             .map_err(|path| wrong(format!("`{}` is not UTF-8", path.display())))?;
         let words = split(command).map_err(wrong)?;
-        let (command, found) =
-            files(&words, &here, &environment::path()).map_err(|problem| wrong(problem))?;
+        let (command, found) = files(&words, &here, &environment::path()).map_err(wrong)?;
         let mut pinned = BTreeMap::new();
         for file in found.iter().filter(|path| path.is_file()) {
             pinned.extend(digest(file).map(|digest| (file.to_string(), digest)));
@@ -258,7 +257,7 @@ fn refuse(
     broad: &[Utf8PathBuf],
 ) -> Result<(), Failure> {
     let place = real(folder);
-    let whole = broad.iter().any(|path| *path == place);
+    let whole = broad.contains(&place);
     let inside = hidden.iter().find(|secret| place.starts_with(secret));
     let problem = match (whole, inside) {
         (true, _) => format!("`{folder}` holds more than the program"),

@@ -74,6 +74,13 @@ pub(super) struct AllowArgs {
 pub(super) struct Planned(BTreeMap<String, ServerRef>);
 
 impl ServerArgs {
+    /// Returns whether any of the flags was given.
+    pub(super) fn is_given(&self) -> bool {
+        !self.named.mcp_server.is_empty()
+            || !self.named.mcp_url.is_empty()
+            || self.allowed.allow_commands.is_some()
+    }
+
     /// Returns the servers of the command line and those that the tasks name, where they may be
     /// started.
     pub(super) fn plan(&self, suite: &Suite, tasks: &[String]) -> Result<Planned, Failure> {

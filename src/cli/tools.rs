@@ -6,14 +6,14 @@ mod watch;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use wildgym_sandbox::browser::Browser;
 use wildgym_sandbox::work::WorkClock;
 use wildgym_sandbox::workspace::{Quota, Workspace};
 use wildgym_sandbox::world::Blueprint;
-use wildgym_sandbox::{Clock, Sandbox, Seed};
+use wildgym_sandbox::{Clock, Host, Sandbox, Seed};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_toolbox::catalog::{BadTool, Entry};
 use wildgym_toolbox::{Ask, Bounds, Call, Catalog, Toolbox, Wording, schema};
@@ -320,6 +320,17 @@ fn everything(blueprint: Option<&Blueprint>) -> Result<Catalog, Failure> {
 }
 
 /// Returns the time of a call where the network has none of its own.
+/// Makes the workspace of a call by hand, or takes a folder for it.
+fn workspace(folder: Option<&Utf8Path>, host: &Host) -> Result<Arc<Workspace>, Failure> {
+    let workspace = match folder {
+        Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
+            Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
+        })?,
+        None => Workspace::create(&host.scratch, Quota::default()),
+    };
+    Ok(Arc::new(workspace))
+}
+
 fn own_time(args: &CallArgs, blueprint: Option<&Blueprint>) -> jiff::Timestamp {
     let world = blueprint.map(|blueprint| blueprint.world().meta.now);
     // 2026-01-01T09:00:00Z
@@ -346,13 +357,7 @@ fn toolbox(
     }
     let (web, now) = network.by_hand("tools/call/full/1", own_time(args, blueprint));
     let world = blueprint.map(|one| args.state.open(one, now, args.seed)).transpose()?;
-    let workspace = match &args.workspace {
-        Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
-            Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
-        })?,
-        None => Workspace::create(&host.scratch, Quota::default()),
-    };
-    let workspace = Arc::new(workspace);
+    let workspace = workspace(args.workspace.as_deref(), &host)?;
     let browser = web.as_ref().map(|web| {
         let browsers = host.browsers.clone();
         Browser::new(browsers, web.clone(), Arc::clone(&workspace), network.is_timeless())

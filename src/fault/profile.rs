@@ -265,6 +265,7 @@ impl Profile {
     }
 
     /// Returns its entries, in order.
+    #[must_use]
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.rules.iter().map(|rule| &rule.entry)
     }

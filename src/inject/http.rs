@@ -185,7 +185,7 @@ async fn pass(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
         let sent = proxy.send(&asked, body).await;
         match waited {
             Some(waited) => match sent {
-                Ok(response) => Ok(settled(&proxy, &asked, response, waited, None).await),
+                Ok(response) => Ok(settled(&proxy, &asked, response, waited, None)),
                 Err(error) => Err(error),
             },
             None => sent.map(plain),
@@ -274,7 +274,7 @@ async fn one(
         Course::Watch(pending) => {
             let waited = Arc::new([(call.key.clone(), Arc::new(pending))].into());
             let response = proxy.send_plainly(&asked, bytes.into()).await?;
-            Ok(settled(proxy, &asked, response, waited, mark).await)
+            Ok(settled(proxy, &asked, response, waited, mark))
         }
         Course::Answer(reply) => Ok(answered(&asked, reply, mark)),
         Course::Lose => Ok(proxy.never(&asked, call, mark)),
@@ -314,7 +314,7 @@ async fn several(
     let whole = going.len() == parts.len();
     let body = if whole { bytes } else { format!("[{}]", going.join(",")).into() };
     let response = proxy.send_plainly(&asked, body.into()).await?;
-    let response = settled(proxy, &asked, response, Arc::new(waited), None).await;
+    let response = settled(proxy, &asked, response, Arc::new(waited), None);
     Ok(if own.is_empty() { response } else { joined(response, &own).await })
 }
 
@@ -323,7 +323,7 @@ async fn joined(response: Response, own: &[String]) -> Response {
     let (mut parts, body) = response.into_parts();
     let kind = text(&parts.headers, CONTENT_TYPE.as_str()).unwrap_or_default().to_owned();
     if kind.starts_with("text/event-stream") {
-        let events: String = own.iter().map(|reply| format!("data: {reply}\n\n")).collect();
+        let events = format!("data: {}\n\n", own.join("\n\ndata: "));
         let first = stream::once(async move { Ok::<_, axum::Error>(Bytes::from(events)) });
         parts.headers.remove(CONTENT_LENGTH);
         return Response::from_parts(
@@ -509,7 +509,7 @@ fn of_response(response: &reqwest::Response) -> HeaderMap {
 }
 
 /// Passes a response in which replies are to be changed or made late.
-async fn settled(
+fn settled(
     proxy: &Arc<Proxy>,
     asked: &Asked,
     response: reqwest::Response,

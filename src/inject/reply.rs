@@ -59,7 +59,7 @@ pub(super) fn spoil(reply: &str, fields: &Object, fault: &Fault, mark: Option<&V
     if of_result.get(result, "isError") == Some("true") {
         return left(FAILED);
     }
-    let Some(done) = changed(&Parts::of(result, &of_result), fault) else { return left(NOTHING) };
+    let Some(done) = changed(&Said::of(result, &of_result), fault) else { return left(NOTHING) };
     let mut new = of_result.values(result);
     new.retain(|(name, _)| name != "content");
     new.insert(0, ("content".to_owned(), format!("[{}]", done.parts.join(","))));
@@ -92,7 +92,7 @@ fn written(fields: &[(String, String)]) -> String {
 }
 
 /// What a result says.
-struct Parts<'a> {
+struct Said<'a> {
     /// Its parts as they are.
     parts: Vec<Part<'a>>,
     /// Whether it has parts at all; a question to the client has none.
@@ -127,7 +127,7 @@ impl<'a> Part<'a> {
     }
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Said<'a> {
     fn of(result: &'a str, fields: &Object) -> Self {
         let has_content = fields.place("content").is_some();
         let content = fields.get(result, "content").unwrap_or("[]");
@@ -168,7 +168,7 @@ fn change(fault: &Fault, text: &str, seed: Seed) -> Option<Changed> {
     content::change(fault.operator, text, fault.share, seed)
 }
 
-fn changed(result: &Parts<'_>, fault: &Fault) -> Option<Done> {
+fn changed(result: &Said<'_>, fault: &Fault) -> Option<Done> {
     let texts: Vec<(usize, &str)> = result
         .parts
         .iter()
@@ -195,7 +195,7 @@ fn changed(result: &Parts<'_>, fault: &Fault) -> Option<Done> {
 
 /// Changes a result that has no text: what it says to programs, or, where nothing stays what
 /// it was, all of it.
-fn without_text(result: &Parts<'_>, fault: &Fault) -> Option<Done> {
+fn without_text(result: &Said<'_>, fault: &Fault) -> Option<Done> {
     let is_replaced = result.has_content && fault.operator == Operator::InvalidOutput;
     if result.structured.is_none() && !is_replaced {
         return None;
@@ -243,7 +243,7 @@ fn by_itself(structured: Option<&str>, fault: &Fault) -> Structured {
 
 /// Changes a result of several texts; returns its parts and what was done.
 fn of_several(
-    result: &Parts<'_>,
+    result: &Said<'_>,
     texts: &[(usize, &str)],
     fault: &Fault,
 ) -> Option<(Vec<String>, String)> {
@@ -299,10 +299,10 @@ fn of_several(
                     Some((*at, change(fault, text, fault.acting.child("part", index))?))
                 })
                 .collect();
-            let what = changes.iter().map(|(_, changed)| changed.what.as_str());
+            let what = changes.iter().map(|(_, one)| one.what.as_str());
             let what: Vec<&str> = what.take(3).collect();
             let new = |at: usize| match changes.iter().find(|(place, _)| *place == at) {
-                Some((_, changed)) => result.parts.get(at).map(|part| part.with(&changed.text)),
+                Some((_, one)) => result.parts.get(at).map(|part| part.with(&one.text)),
                 None => raw(at),
             };
             (!changes.is_empty()).then(|| (of_all(&new), what.join("; ")))

@@ -2,8 +2,9 @@
 //!
 //! The protocol has no rounds: parallel calls are requests that follow each other closely.
 //! So the first call waits some milliseconds for others, and all that came until then run
-//! side by side as a round; what comes while a round runs is the next one. The order of
-//! arrival is the order asked.
+//! side by side as a round; what comes while a round runs is the next one. Within a round the
+//! numbers of the requests are the order asked, since requests may overtake each other on
+//! their way here; where one has no number, it is the order of arrival.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,8 @@ const MOST: usize = 128;
 /// A call and who waits for what comes of it.
 struct Waiting {
     call: Call,
+    /// The number of its request.
+    number: Option<i64>,
     done: oneshot::Sender<Result<Reply, String>>,
 }
 
@@ -38,10 +41,10 @@ impl Rounds {
     }
 
     /// Makes a call and returns what came of it, or why nothing is called any more.
-    pub(super) async fn call(&self, call: Call) -> Result<Reply, String> {
+    pub(super) async fn call(&self, call: Call, number: Option<i64>) -> Result<Reply, String> {
         let gone = || "the sandbox is gone".to_owned();
         let (done, reply) = oneshot::channel();
-        self.0.send(Waiting { call, done }).map_err(|_| gone())?;
+        self.0.send(Waiting { call, number, done }).map_err(|_| gone())?;
         reply.await.unwrap_or_else(|_| Err(gone()))
     }
 }
@@ -53,6 +56,9 @@ async fn run(acts: Arc<dyn Acts>, mut taken: mpsc::UnboundedReceiver<Waiting>) {
             && let Ok(Some(next)) = tokio::time::timeout(BREATH, taken.recv()).await
         {
             round.push(next);
+        }
+        if round.iter().all(|one| one.number.is_some()) {
+            round.sort_by_key(|one| one.number);
         }
         let (calls, waiting): (Vec<_>, Vec<_>) =
             round.into_iter().map(|one| (one.call, one.done)).unzip();

@@ -4,9 +4,9 @@
 //! and no clock runs before somebody acts. After the attempt is over every call is answered
 //! with why.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -33,14 +33,18 @@ const PULSE: Duration = Duration::from_secs(5);
 /// Makes the sandbox, or says why it cannot be made.
 pub type Open = dyn Fn() -> BoxFuture<'static, Result<Arc<dyn Acts>, String>> + Send + Sync;
 
+/// A sandbox that was made, and what makes rounds of its calls.
+type Taken = (Arc<dyn Acts>, Rounds);
+
 /// The tools of one sandbox.
 pub struct Desk {
     tools: Vec<Tool>,
     /// The names of the tools of the task, where one is served.
     own: Option<[String; 2]>,
     open: Box<Open>,
-    opened: OnceCell<Result<(Arc<dyn Acts>, Rounds), String>>,
-    taken: AtomicU64,
+    opened: OnceCell<Result<Taken, String>>,
+    /// Names of calls so far.
+    taken: Mutex<BTreeSet<String>>,
 }
 
 impl Desk {
@@ -57,10 +61,10 @@ impl Desk {
         tools.extend(catalog.iter().map(|entry| {
             described(entry.tool.name(), entry.tool.description(), entry.parameters.clone())
         }));
-        Self { tools, own, open, opened: OnceCell::new(), taken: AtomicU64::new(0) }
+        Self { tools, own, open, opened: OnceCell::new(), taken: Mutex::default() }
     }
 
-    async fn opened(&self) -> Result<(Arc<dyn Acts>, Rounds), String> {
+    async fn opened(&self) -> Result<Taken, String> {
         let open = || async {
             let acts = (self.open)().await?;
             let rounds = Rounds::of(Arc::clone(&acts));
@@ -76,7 +80,7 @@ impl Desk {
         };
         match &self.own {
             Some([get_task, _]) if *get_task == asked.name => match acts.task().await {
-                Ok(Some(told)) => said::task(told),
+                Ok(Some(told)) => said::task(&told),
                 Ok(None) => said::failed("there is no task here"),
                 Err(why) => said::failed(&why),
             },
@@ -87,14 +91,28 @@ impl Desk {
         }
     }
 
+    /// Names a call after its request, and so that no two have one name.
+    fn name(&self, number: Option<i64>) -> String {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = number.map_or_else(|| format!("{}", taken.len() + 1), |one| one.to_string());
+        let mut name = format!("call-{place}");
+        for again in 2.. {
+            if taken.insert(name.clone()) {
+                break;
+            }
+            name = format!("call-{place}-{again}");
+        }
+        name
+    }
+
     /// Makes a call through the sandbox's door.
     async fn call(&self, acts: &Arc<dyn Acts>, rounds: &Rounds, asked: Asked) -> CallToolResult {
-        let Asked { name, arguments, tell } = asked;
-        let id = format!("call-{}", self.taken.fetch_add(1, Ordering::Relaxed) + 1);
+        let Asked { name, arguments, number, tell } = asked;
+        let id = self.name(number);
         let withdrawn = Withdrawn::watch(acts, &id);
         let arguments = Value::Object(arguments).to_string();
         let reply = tokio::select! {
-            reply = rounds.call(Call { id, name: name.clone(), arguments }) => reply,
+            reply = rounds.call(Call { id, name: name.clone(), arguments }, number) => reply,
             never = pulse(&tell, &name) => match never {},
         };
         withdrawn.done();

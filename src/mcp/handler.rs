@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, RequestId,
     ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
@@ -29,6 +29,8 @@ pub struct Asked {
     pub name: String,
     /// The arguments.
     pub arguments: JsonObject,
+    /// The number of its request, where the client numbers them.
+    pub number: Option<i64>,
     /// What may be told meanwhile.
     pub tell: Tell,
 }
@@ -87,6 +89,10 @@ impl ServerHandler for Handler {
         let asked = Asked {
             name: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
+            number: match context.id {
+                RequestId::Number(number) => Some(number),
+                RequestId::String(_) => None,
+            },
             tell,
         };
         tokio::select! {

@@ -33,7 +33,7 @@ fn structured(reply: &Reply) -> Option<Value> {
 }
 
 /// Returns a task with its pictures.
-pub(super) fn task(told: Told) -> CallToolResult {
+pub(super) fn task(told: &Told) -> CallToolResult {
     let mut content = vec![ContentBlock::text(&*told.text)];
     for (path, media_type, bytes) in &told.pictures {
         content.push(ContentBlock::text(format!("{path}:")));

@@ -22,6 +22,19 @@ pub(crate) fn cache() -> Utf8PathBuf {
         .unwrap()
 }
 
+/// Returns the folder in which `tests/mcp.sh` has put the peers of MCP, or says that a story is
+/// skipped.
+#[expect(clippy::print_stderr, reason = "a skipped story must be seen")]
+pub(crate) fn peers() -> Option<Utf8PathBuf> {
+    let own = std::env::var("WILDGYM_MCP_PEERS").ok().map(Utf8PathBuf::from);
+    let folder = own.unwrap_or_else(|| format!("{}-mcp-peers", cache()).into());
+    if folder.join("complete").is_file() {
+        return Some(folder);
+    }
+    eprintln!("skipped: the peers of MCP are not here; `tests/mcp.sh` fetches them");
+    None
+}
+
 /// A directory for one story, and the program started in it.
 pub(crate) struct Place {
     folder: tempfile::TempDir,

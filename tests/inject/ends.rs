@@ -119,8 +119,9 @@ fn what_was_asked_before_the_end_is_answered() {
     let mut command = place.command(&["inject", "--", crate::stage::SERVER]);
     let pipe = std::process::Stdio::piped;
     let mut child = command.stdin(pipe()).stdout(pipe()).stderr(pipe()).spawn().unwrap();
-    let asked: String =
-        (0..50).map(|id| format!("{}\n", call(id, "echo", json!({ "text": "x" })))).collect();
+    let asked: Vec<String> =
+        (0..50).map(|id| call(id, "echo", json!({ "text": "x" })).to_string() + "\n").collect();
+    let asked = asked.concat();
     child.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
     let ran = child.wait_with_output().unwrap();
     let answered = String::from_utf8(ran.stdout).unwrap();

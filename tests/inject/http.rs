@@ -84,7 +84,7 @@ async fn answer(State(upstream): State<Upstream>, request: Request) -> Response 
         }
         Some("broken") => (events, format!("id: {id}\ndata: \n\n")).into_response(),
         Some("silent") => {
-            tokio::time::sleep(Duration::from_secs(600)).await;
+            tokio::time::sleep(Duration::from_mins(10)).await;
             StatusCode::OK.into_response()
         }
         _ => {
@@ -114,8 +114,8 @@ async fn post(client: &reqwest::Client, url: &str, message: &Value) -> reqwest::
 /// Returns the result that a response carries, in either form.
 async fn read(response: reqwest::Response) -> Value {
     let text = response.text().await.unwrap();
-    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
-    let last = data.filter(|data| data.contains("\"result\"")).next_back();
+    let mut data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let last = data.rfind(|data| data.contains("\"result\""));
     serde_json::from_str(last.unwrap_or(&text)).unwrap()
 }
 

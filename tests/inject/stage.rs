@@ -22,7 +22,8 @@ pub(crate) const SAID: &str =
 
 /// A message of a client.
 pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
-    let params = json!({ "name": tool, "arguments": arguments });
+    let mut params = json!({ "name": tool });
+    params["arguments"] = arguments;
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": "tools/call", "params": params })
 }
 
@@ -178,7 +179,7 @@ pub(crate) fn log(path: &Path) -> Vec<Value> {
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{what} does not come");
+        assert!(begun.elapsed() < Duration::from_mins(1), "{what} does not come");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -43,7 +43,7 @@ impl Client {
 
     /// Makes a call.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> CallToolResult {
-        self.0.call_tool(asked(name, arguments)).await.unwrap()
+        self.0.call_tool(asked(name, &arguments)).await.unwrap()
     }
 
     /// Makes a call and returns its text, and whether it failed.
@@ -60,7 +60,7 @@ impl Client {
     }
 }
 
-pub(crate) fn asked(name: &str, arguments: Value) -> CallToolRequestParams {
+pub(crate) fn asked(name: &str, arguments: &Value) -> CallToolRequestParams {
     let mut params = CallToolRequestParams::new(name.to_owned());
     params.arguments = arguments.as_object().cloned();
     params

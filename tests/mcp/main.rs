@@ -4,6 +4,7 @@
 //! fetched them; stories with contained programs run where bubblewrap can build its walls.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the story")]
+#![expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 
 #[path = "../common/mod.rs"]
 mod common;

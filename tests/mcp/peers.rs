@@ -6,7 +6,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::client::Server;
-use super::common::{Place, cache};
+use super::common::{Place, peers};
 use super::suite;
 
 /// Where the peers are.
@@ -15,13 +15,7 @@ pub(crate) struct Peers(PathBuf);
 impl Peers {
     /// Finds them, or says that a story is skipped.
     pub(crate) fn find() -> Option<Self> {
-        let own = std::env::var("WILDGYM_MCP_PEERS").ok().map(PathBuf::from);
-        let folder = own.unwrap_or_else(|| PathBuf::from(format!("{}-mcp-peers", cache())));
-        if folder.join("complete").is_file() {
-            return Some(Self(folder));
-        }
-        eprintln!("skipped: the peers of MCP are not here; `tests/mcp.sh` fetches them");
-        None
+        peers().map(|folder| Self(folder.into()))
     }
 
     pub(crate) fn python(&self) -> PathBuf {

@@ -41,6 +41,9 @@ struct Prison {
     _listeners: (TcpListener, UnixListener),
 }
 
+/// Prisons so far.
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
 impl Prison {
     /// Writes a suite, a finished run of it, and the program beside them: in a folder that
     /// holds them all.
@@ -52,7 +55,6 @@ impl Prison {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/prisoner.py");
         std::fs::copy(script, place.path().join("prisoner.py")).unwrap();
         let listener = TcpListener::bind("0.0.0.0:0").unwrap();
-        static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("mark-{}-{number}.", std::process::id());
         let address = SocketAddr::from_abstract_name(&mark).unwrap();
@@ -170,7 +172,7 @@ fn a_program_does_not_outlive_the_gym() {
         let begin = Instant::now();
         // The gym itself has the mark among its arguments; the program and its child have it too.
         while processes(&prison.mark) < 3 {
-            assert!(begin.elapsed() < Duration::from_secs(60), "the program does not start");
+            assert!(begin.elapsed() < Duration::from_mins(1), "the program does not start");
             std::thread::sleep(Duration::from_millis(20));
         }
         gym.kill().unwrap();

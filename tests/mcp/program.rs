@@ -39,7 +39,7 @@ fn script(place: &Place, name: &str, text: &str) -> String {
     let folder = place.path().join("agent");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(name), text).unwrap();
-    let program = if name.ends_with(".py") { python() } else { "sh" };
+    let program = if Path::new(name).extension() == Some("py".as_ref()) { python() } else { "sh" };
     format!("{program} agent/{name}")
 }
 
@@ -124,26 +124,30 @@ fn model(request: &wildgym_support::Request) -> wildgym_support::Response {
             key if key.contains("Priya Raman") => {
                 calls([("c1", "crm_search_contacts", json!({ "query": "Priya Raman" }))])
             }
-            key if key.contains("Silesia Armatura") => calls([(
+            key if key.contains("Dana Whitlock") => calls([(
                 "c1",
-                "date_calculate",
-                json!({ "start": "2026-03-30", "add": { "business_days": 7 }, "country": "PL" }),
+                "convert_time_zone",
+                json!({
+                    "time": "2026-03-26T09:30",
+                    "from_zone": "America/New_York",
+                    "to_zone": "Europe/Berlin"
+                }),
             )]),
-            _ => calls([(
-                "c1",
-                "convert_units",
-                json!({ "value": 45, "from": "m3_h", "to": "gpm_us", "precision": 1 }),
-            )]),
+            _ => calls([("c1", "data_list_views", json!({ "view": "rpt_invoices" }))]),
         };
     };
     let given: Value = serde_json::from_str(result).unwrap_or_default();
     if let Some(person) = given["items"].get(0) {
         return says(&format!("Priya Raman: {}, {}.", person["email"], person["phone"]));
     }
-    if given["date"].is_string() {
-        return says(&format!("That is {}, {}.", given["weekday"], given["date"]));
+    if let Some(hours) = given["hours_ahead"].as_f64() {
+        let minutes = 9.5f64.mul_add(60.0, hours * 60.0).round();
+        let (hour, minute) = (minutes / 60.0, minutes % 60.0);
+        return says(&format!("不来梅时间 {}:{minute:02}。", hour.floor()));
     }
-    says(&format!("约合 {} 美制加仑每分钟。", given["converted"]))
+    let columns = given[0]["columns"].as_array().cloned().unwrap_or_default();
+    let names: Vec<&str> = columns.iter().filter_map(|column| column["name"].as_str()).collect();
+    says(&format!("{}; still to be paid: outstanding", names.join(", ")))
 }
 
 /// A whole agent in forty lines of Python passes tasks of a world, and what it asked its model

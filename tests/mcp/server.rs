@@ -108,7 +108,7 @@ async fn a_call_can_be_taken_back() {
     let suite = suite::write(place.path());
     let args = [suite.to_str().unwrap(), "--task", "mc-sum", "--name", "cancelled"];
     let (client, mut server) = Client::stdio(&place, &args).await;
-    let endless = asked("execute_code", json!({ "code": "while True: pass" }));
+    let endless = asked("execute_code", &json!({ "code": "while True: pass" }));
     let request = ClientRequest::CallToolRequest(Request::new(endless));
     let options = PeerRequestOptions::no_options();
     let handle = client.peer().send_cancellable_request(request, options).await.unwrap();

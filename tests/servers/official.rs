@@ -1,32 +1,24 @@
 //! The reference servers of those who write the protocol, where they are installed.
 //!
-//! `WILDGYM_MCP_NODE` names a folder with `node_modules` (npm: `@modelcontextprotocol/server-…`),
-//! `WILDGYM_MCP_PYTHON` a Python environment (pip: `mcp-server-…`). Without them the stories
-//! pass untold.
+//! `tests/mcp.sh` fetches them. Without them the stories pass untold.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value, json};
 use wildgym_tasks::environment::{Reach, Server};
 use wildgym_toolbox::foreign::Spec;
 
+use crate::common::peers;
 use crate::stage::{Attempt, LONG, Stage, command};
 
 /// Returns where a server of npm lies.
 fn of_npm(name: &str) -> Option<Utf8PathBuf> {
-    let root = std::env::var("WILDGYM_MCP_NODE").ok()?;
-    let folder = Utf8Path::new(&root).join("node_modules/@modelcontextprotocol").join(name);
-    found(folder.join("dist/index.js"))
+    let folder = peers()?.join("node_modules/@modelcontextprotocol").join(name);
+    Some(folder.join("dist/index.js"))
 }
 
 /// Returns where a server of Python lies.
 fn of_python(name: &str) -> Option<Utf8PathBuf> {
-    let root = std::env::var("WILDGYM_MCP_PYTHON").ok()?;
-    found(Utf8Path::new(&root).join("bin").join(name))
-}
-
-fn found(path: Utf8PathBuf) -> Option<Utf8PathBuf> {
-    assert!(path.is_file(), "there is no `{path}`");
-    Some(path)
+    Some(peers()?.join("venv/bin").join(name))
 }
 
 fn in_workspace(spec: Spec) -> Spec {

@@ -20,14 +20,14 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, set_child_subreaper,
-    wait,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, getpid, kill_process, pidfd_open,
+    set_child_subreaper, setrlimit, wait,
 };
 
 use super::tree;
@@ -56,6 +56,24 @@ pub fn keep(errors: &Path, program: &OsStr, arguments: &[OsString]) -> io::Resul
     ended.unwrap_or(Ok(()))
 }
 
+/// Size of any file that foreign programs write, in bytes.
+const FILE: u64 = 1 << 30;
+
+/// Memory that each process of a guest may fill, in bytes: an agent may be larger than a
+/// server.
+const MEMORY: u64 = 8 << 30;
+
+/// Limits what this process and all that it starts may take: memory of each process, size of
+/// each file; and nothing is dumped.
+pub(crate) fn limit(memory: u64) {
+    for (resource, value) in
+        [(Resource::Core, 0), (Resource::Fsize, FILE), (Resource::Data, memory)]
+    {
+        // A limit that is lower already stays.
+        let _ = setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
+    }
+}
+
 /// Keeps a guest that has the keeper's standard input and output, until it or the one who
 /// started this process ends. Returns its exit status: 128 and the signal where one ended
 /// it, none where the gym ended first.
@@ -65,6 +83,7 @@ pub fn keep_guest(
     arguments: &[OsString],
 ) -> io::Result<Option<i32>> {
     set_child_subreaper(Some(getpid()))?;
+    limit(MEMORY);
     let mut child = Command::new(program).args(arguments).stderr(File::create(errors)?).spawn()?;
     let ended = Pid::from_raw(child.id().cast_signed()).map_or(Ok(()), wait_for_either);
     let status = child.try_wait();
@@ -73,6 +92,17 @@ pub fn keep_guest(
     // Where an orphan's burial took the status, it is unknown.
     let status = status.ok().flatten();
     Ok(status.and_then(|status| status.code().or(status.signal().map(|signal| 128 + signal))))
+}
+
+/// Sees a keeper off whose lifeline is cut: waits until it has ended, and everything below it
+/// with it, and kills it where that takes too long.
+pub(crate) fn see_off(keeper: &mut Child) {
+    let begin = Instant::now();
+    while matches!(keeper.try_wait(), Ok(None)) && begin.elapsed() < ENDING {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let _ = keeper.kill();
+    let _ = keeper.wait();
 }
 
 /// Waits until the child has ended, or nobody holds the other end of standard error.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use chromiumoxide::handler::HandlerConfig;
@@ -19,6 +19,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::authority::Authority;
 use super::flags;
+use super::keeper::see_off;
 use super::link::{Link, link};
 use super::noise::Noise;
 use super::pool::BrowserSettings;
@@ -317,12 +318,7 @@ impl Drop for Kept {
     /// Takes some hundredths of a second; the processes are gone then.
     fn drop(&mut self) {
         drop(self.lifeline.take());
-        let begin = Instant::now();
-        while matches!(self.keeper.try_wait(), Ok(None)) && begin.elapsed() < ENDING {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        let _ = self.keeper.kill();
-        let _ = self.keeper.wait();
+        see_off(&mut self.keeper);
         let _ = std::fs::remove_dir_all(&self.profile);
     }
 }

@@ -27,7 +27,7 @@ use jiff::Timestamp;
 
 pub use action::{Action, ActionError};
 pub use context::Browser;
-pub(crate) use keeper::end_all;
+pub(crate) use keeper::{end_all, limit, see_off};
 pub use keeper::{keep, keep_guest};
 pub use observation::{Element, Observation, Scroll};
 pub use page::{NOWHERE, Session, SessionOptions};

@@ -155,15 +155,12 @@ impl Arguments {
 
     /// Shows a folder of the system as it is there: a folder, or a link to one.
     pub(crate) fn system(&mut self, folder: &Path) {
-        match std::fs::read_link(folder) {
-            Ok(target) => {
-                self.put(["--symlink"]);
-                self.put([target.as_os_str(), folder.as_os_str()]);
-            }
-            Err(_) => {
-                self.put(["--ro-bind-try"]);
-                self.put([folder, folder]);
-            }
+        if let Ok(target) = std::fs::read_link(folder) {
+            self.put(["--symlink"]);
+            self.put([target.as_os_str(), folder.as_os_str()]);
+        } else {
+            self.put(["--ro-bind-try"]);
+            self.put([folder, folder]);
         }
     }
 

@@ -6,10 +6,9 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long a keeper may take to end everything.
-const ENDING: Duration = Duration::from_secs(10);
+use crate::browser::see_off;
 
 /// How often it is looked whether a guest has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -82,11 +81,6 @@ impl Guest {
 impl Drop for Guest {
     fn drop(&mut self) {
         drop(self.lifeline.take());
-        let begin = Instant::now();
-        while matches!(self.keeper.try_wait(), Ok(None)) && begin.elapsed() < ENDING {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        let _ = self.keeper.kill();
-        let _ = self.keeper.wait();
+        see_off(&mut self.keeper);
     }
 }

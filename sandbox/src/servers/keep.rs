@@ -19,20 +19,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, WaitOptions, getpid, getppid, pidfd_open,
-    set_child_subreaper, setrlimit, wait,
+    Pid, PidfdFlags, WaitOptions, getpid, getppid, pidfd_open, set_child_subreaper, wait,
 };
 
-use crate::browser::end_all;
+use crate::browser::{end_all, limit};
 
 /// How often adopted processes that ended are buried.
 const ROUND: Duration = Duration::from_secs(1);
 
 /// How long a server may take to end once its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
-
-/// Size of any file that it writes, in bytes.
-const FILE: u64 = 1 << 30;
 
 /// Memory that each of its processes may fill, in bytes.
 const MEMORY: u64 = 4 << 30;
@@ -44,12 +40,7 @@ const NOT_STARTED: i32 = 127;
 /// keeper. Returns the status with which to end: the server's, or 128 and the signal that
 /// ended it.
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> io::Result<i32> {
-    for (resource, value) in
-        [(Resource::Core, 0), (Resource::Fsize, FILE), (Resource::Data, MEMORY)]
-    {
-        // A limit that is lower already stays.
-        let _ = setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) });
-    }
+    limit(MEMORY);
     keep_while(None, program, arguments)
 }
 

@@ -123,10 +123,10 @@ fn stream(exchange: &Exchange, counted: bool) -> Response {
     let Ok(reply) = serde_json::from_str::<Value>(&exchange.reply_text) else {
         return refused(StatusCode::BAD_GATEWAY, "the reply of the model is no JSON");
     };
-    let events: String =
-        chunks(&reply, counted).iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    ([(header::CONTENT_TYPE, "text/event-stream")], format!("{events}data: [DONE]\n\n"))
-        .into_response()
+    let pieces = chunks(&reply, counted).into_iter().map(|chunk| chunk.to_string());
+    let pieces = pieces.chain(["[DONE]".to_owned()]);
+    let events: Vec<String> = pieces.map(|piece| format!("data: {piece}\n\n")).collect();
+    ([(header::CONTENT_TYPE, "text/event-stream")], events.concat()).into_response()
 }
 
 /// Returns the pieces of a reply.

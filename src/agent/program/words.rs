@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn words_are_split_as_a_shell_splits_them() {
-        let table: &[(&str, Result<&[&str], &str>, &str)] = &[
+        type Row = (&'static str, Result<&'static [&'static str], &'static str>, &'static str);
+        let table: &[Row] = &[
             ("a b", Ok(&["a", "b"]), "plain"),
             ("  a\t'b c' ", Ok(&["a", "b c"]), "quotes keep spaces"),
             (r#"a "b 'c' \"d\"""#, Ok(&["a", r#"b 'c' "d""#]), "quotes in quotes"),

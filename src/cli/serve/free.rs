@@ -70,7 +70,9 @@ impl Free {
         let own = if args.world_only { Catalog::default() } else { catalog()?.offered(mode) };
         let all = match &blueprint {
             None => Ok(own),
-            Some(made) => Catalog::of_world(made.world()).and_then(|more| own.with(&more)),
+            Some(blueprint) => {
+                Catalog::of_world(blueprint.world()).and_then(|more| own.with(&more))
+            }
         };
         let all = all.map_err(|error| Failure::usage(error.to_string()))?;
         let answers = held.tools.model(None)?;

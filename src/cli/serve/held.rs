@@ -100,8 +100,8 @@ impl HeldArgs {
     }
 
     /// Opens the suite and makes the run, under a condition of this name, with `k` trials of
-    /// each task.
-    pub(super) fn open(&self, label: &str, k: u32) -> Result<Held, Failure> {
+    /// each task in a variant.
+    pub(super) fn open(&self, label: &str, k: u32, variant: Variant) -> Result<Held, Failure> {
         let opened = open_suite(&self.suite)?;
         let (tasks, subset) = (self.tasks.as_deref(), self.subset.as_deref());
         let selection = Selection { tasks, subset, limit: None };
@@ -119,7 +119,7 @@ impl HeldArgs {
         network::refuse_unsuited(&gym, &tasks)?;
         let name = &opened.suite.meta.name;
         let root = run::root(self.name.as_deref(), &self.runs_dir, name, label)?;
-        // Any variant may be asked for; reports cover the tasks as they are.
+        // Any variant may be asked for; reports cover this one.
         let every = Variant::all_of(&Factor::ALL.into_iter().collect());
         let (store, lock, config) = Store::create(&root, |blobs| {
             if let Some(faults) = &self.faults {
@@ -128,7 +128,7 @@ impl HeldArgs {
             let flags = Pinned { k, seed: self.seed, limits: &self.limits };
             let agent = [(label.to_owned(), condition)].into();
             let config = pin::config(flags, &opened, (tasks, every), (agent, judged), &gym, blobs)?;
-            let plan = Plan { variants: vec![Variant::default()], ..config.plan };
+            let plan = Plan { variants: vec![variant], ..config.plan };
             Ok(RunConfig { plan, web: pinned, servers, ..config })
         })?;
         let gym = Arc::new(gym);

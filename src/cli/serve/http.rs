@@ -11,6 +11,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::net::TcpListener;
 use wildgym_sandbox::web::serve::is_local;
+use wildgym_tasks::Variant;
 
 use super::super::{Code, Failure, data, environment, say, start};
 use super::held::{Held, HeldArgs};
@@ -99,7 +100,7 @@ pub(super) fn run(args: &HttpArgs) -> Result<Code, Failure> {
     }
     let tokens = tokens(args)?;
     allow_files();
-    let held = args.held.open("http", 1)?;
+    let held = args.held.open("http", 1, Variant::default())?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     let host = Arc::clone(&held.gym.host);

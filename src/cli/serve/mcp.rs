@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use wildgym_sandbox::Host;
 use wildgym_sandbox::web::serve::is_local;
+use wildgym_tasks::{Factor, Variant};
 
 use super::super::{Code, Failure, data, say, start};
 use super::free::{Free, FreeArgs};
@@ -40,6 +41,11 @@ pub(in crate::cli) struct McpArgs {
 
     #[command(flatten)]
     free: FreeArgs,
+
+    /// Factors to take away from the tasks, separated by commas; a task without them is served
+    /// as it is
+    #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
+    idealise: Vec<Factor>,
 
     /// Sandboxes of each task, or without a task in all; with `--listen`
     #[arg(short = 'k', long, value_name = "COUNT", default_value = "1", help_heading = "Server",
@@ -80,7 +86,7 @@ enum ClientName {
     Vscode,
     /// Codex
     Codex,
-    /// The OpenAI Agents SDK, in Python
+    /// The `OpenAI` Agents SDK, in Python
     OpenaiAgents,
     /// The official SDK for Python
     Python,
@@ -190,6 +196,10 @@ fn open(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
 }
 
 fn open_free(args: &McpArgs) -> Result<Opened, Failure> {
+    if args.held.servers.is_given() || !args.idealise.is_empty() {
+        return Err(Failure::usage("`--idealise` and foreign servers belong to tasks")
+            .hint("name the tasks to serve with `--task ID` or `--tasks PATTERN`"));
+    }
     let free = Arc::new(Free::open(&args.held, &args.free)?);
     let place = |number| {
         let made = Arc::clone(&free);
@@ -208,7 +218,8 @@ fn open_free(args: &McpArgs) -> Result<Opened, Failure> {
 }
 
 fn open_tasks(args: &McpArgs, stop: &Stop) -> Result<Opened, Failure> {
-    let held = args.held.open("mcp", args.sandboxes)?;
+    let variant = Variant::ideal(args.idealise.iter().copied());
+    let held = args.held.open("mcp", args.sandboxes, variant)?;
     let Held { gym, store, config, judge, answers, lock } = held;
     let tasks = &config.plan.tasks;
     if let (None, [first, _, ..]) = (args.listen, tasks.as_slice()) {
@@ -275,19 +286,18 @@ fn tell(event: Event) {
 
 async fn serve(args: &McpArgs, opened: Opened, mut stop: Stop) -> Result<Code, Failure> {
     let Opened { places, kept, .. } = opened;
-    match args.listen {
-        Some(address) => listen(args, address, &places, stop.clone()).await?,
-        None => {
-            let Some(place) = places.first() else { return Ok(Code::Done) };
-            let (input, output) = mcp::stdio_pipes();
-            tokio::select! {
-                served = mcp::stdio(Arc::clone(&place.desk), input, output) => {
-                    served.map_err(|error| Failure::usage(format!(
-                        "the client does not speak the protocol: {error}"
-                    )))?;
-                }
-                () = stop.asked() => {}
+    if let Some(address) = args.listen {
+        listen(args, address, &places, stop.clone()).await?;
+    } else {
+        let Some(place) = places.first() else { return Ok(Code::Done) };
+        let (input, output) = mcp::stdio_pipes();
+        tokio::select! {
+            served = mcp::stdio(Arc::clone(&place.desk), input, output) => {
+                served.map_err(|error| Failure::usage(format!(
+                    "the client does not speak the protocol: {error}"
+                )))?;
             }
+            () = stop.asked() => {}
         }
     }
     // What clients hold of the sandboxes goes before what is kept is judged.

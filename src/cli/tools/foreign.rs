@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use serde_json::json;
 use wildgym_sandbox::work::WorkClock;
-use wildgym_sandbox::workspace::{Quota, Workspace};
+use wildgym_sandbox::workspace::Workspace;
 use wildgym_sandbox::{Clock, Host, Sandbox, Seed};
 use wildgym_toolbox::{Bounds, Call, Catalog, Foreign, Reply, SandboxLost, Toolbox};
 
@@ -56,13 +56,7 @@ pub(super) fn run(args: &ForeignArgs) -> Result<Code, Failure> {
     known(&catalog, tool)?;
     let call =
         Call { id: "call".to_owned(), name: tool.clone(), arguments: arguments(&args.arguments)? };
-    let workspace = match &args.workspace {
-        Some(folder) => Workspace::attach(folder, Quota::default()).map_err(|error| {
-            Failure::usage(format!("cannot use `{folder}` as workspace: {error}"))
-        })?,
-        None => Workspace::create(&host.scratch, Quota::default()),
-    };
-    let workspace = Arc::new(workspace);
+    let workspace = super::workspace(args.workspace.as_deref(), &host)?;
     let foreign = servers.everywhere(&host, &workspace, Seed::of_run(0));
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;

@@ -46,7 +46,7 @@ fn of_itself(text: &str) -> Option<Changed> {
     // UTF-8 that was read as Latin-1 and cut: what is not ASCII doubles, and the rest is gone.
     let garbled: String = text.bytes().take(400).map(char::from).collect();
     let what = "bytes in another encoding".to_owned();
-    (!text.is_ascii()).then(|| Changed { text: garbled, what })
+    (!text.is_ascii()).then_some(Changed { text: garbled, what })
 }
 
 /// Takes the values out of a document.

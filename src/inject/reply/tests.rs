@@ -62,7 +62,7 @@ fn text_and_structured_content_stay_the_same_thing() {
                     assert_eq!(new["structuredContent"], object, "{operator} {seed}");
                 }
                 Ok(_) | Err(_) => {
-                    assert!(new.get("structuredContent").is_none(), "{operator}: {new}")
+                    assert!(new.get("structuredContent").is_none(), "{operator}: {new}");
                 }
             }
         }
@@ -85,26 +85,27 @@ fn what_wraps_a_text_goes_on_wrapping_it() {
 fn of_several_texts_some_change_or_go() {
     let parts: Vec<Value> = (0..6).map(|at| text(format!("Ferry {at} has {at}20 seats"))).collect();
     let picture = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
-    let content = [&[picture.clone()], &parts[..]].concat();
+    let content = [std::slice::from_ref(&picture), &parts[..]].concat();
     let result = json!({ "content": content });
     for operator in CONTENT {
         let (new, what) = spoilt(operator, 3, &result);
         let new = new.unwrap_or_else(|| panic!("{operator}: {what}"));
         let content = new["content"].as_array().unwrap();
         assert_eq!(content[0], picture, "{operator}: what is no text stays");
-        let gone = match operator {
-            Operator::TruncatedPayload => 2,
-            Operator::InvalidOutput => 5,
-            Operator::PartialResult => 7 - content.len(),
-            _ => 0,
+        let gone = 7 - content.len();
+        let most = match operator {
+            Operator::TruncatedPayload => 2..=2,
+            Operator::InvalidOutput => 5..=5,
+            Operator::PartialResult => 1..=5,
+            Operator::Null
+            | Operator::MinorMistake
+            | Operator::IncorrectOutput
+            | Operator::ExplicitError
+            | Operator::Delay
+            | Operator::SilentDrop
+            | Operator::SchemaDrift => 0..=0,
         };
-        assert_eq!(content.len(), 7 - gone, "{operator}: {new}");
-        assert_eq!(
-            gone == 0,
-            operator != Operator::TruncatedPayload
-                && operator != Operator::InvalidOutput
-                && operator != Operator::PartialResult
-        );
+        assert!(most.contains(&gone), "{operator}: {new}");
         assert!(content.len() > 1, "{operator}: something stays");
         assert_ne!(new["content"], result["content"], "{operator}");
     }
@@ -119,13 +120,12 @@ fn results_that_failed_or_say_nothing_are_left_alone() {
     for operator in CONTENT {
         assert_eq!(spoilt(operator, 1, &failed), (None, FAILED.to_owned()), "{operator}");
         let (new, what) = spoilt(operator, 1, &picture);
-        match operator {
-            Operator::InvalidOutput => {
-                let content = new.unwrap()["content"].clone();
-                assert_eq!(content.as_array().map(Vec::len), Some(1), "{what}");
-                assert_eq!(content[0]["type"], "text");
-            }
-            _ => assert_eq!((new, what.as_str()), (None, NOTHING), "{operator}"),
+        if operator == Operator::InvalidOutput {
+            let content = new.unwrap()["content"].clone();
+            assert_eq!(content.as_array().map(Vec::len), Some(1), "{what}");
+            assert_eq!(content[0]["type"], "text");
+        } else {
+            assert_eq!((new, what.as_str()), (None, NOTHING), "{operator}");
         }
         assert_eq!(spoilt(operator, 1, &asks), (None, NOTHING.to_owned()), "{operator}");
         let reply = r#"{"id":1,"error":{"code":-32602,"message":"no tool 7"}}"#;
