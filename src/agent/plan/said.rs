@@ -100,15 +100,15 @@ mod tests {
 
     use super::*;
 
-    fn said(calls: &[(&str, &str)], done: bool, answer: Option<&str>) -> Option<Said> {
+    fn said(calls: &[(&str, &str)], done: bool, answer: Option<&str>) -> Said {
         let calls = calls.iter().map(|(tool, given)| ((*tool).into(), (*given).into())).collect();
-        Some(Said { calls, done, answer: answer.map(str::to_owned) })
+        Said { calls, done, answer: answer.map(str::to_owned) }
     }
 
     #[test]
     fn plans_are_found_in_what_models_write() {
         let call = r#"{"calls": [{"tool": "scrape", "arguments": {"url": "u"}}], "done": false}"#;
-        let scrape = said(&[("scrape", r#"{"url":"u"}"#)], false, None);
+        let scrape = Some(said(&[("scrape", r#"{"url":"u"}"#)], false, None));
         let table = [
             (call.to_owned(), scrape.clone(), "as asked for"),
             (format!("```json\n{call}\n```"), scrape.clone(), "in a fence"),
@@ -122,16 +122,24 @@ mod tests {
             ),
             (
                 r#"{"calls": [{"tool": "back"}]}"#.into(),
-                said(&[("back", "{}")], false, None),
+                Some(said(&[("back", "{}")], false, None)),
                 "none",
             ),
             (
                 r#"{"done": true, "calls": [], "answer": " 42 "}"#.into(),
-                said(&[], true, Some("42")),
+                Some(said(&[], true, Some("42"))),
                 "done",
             ),
-            (r#"{"done": true, "answer": 42}"#.into(), said(&[], true, Some("42")), "a number"),
-            (r#"{"done": true, "answer": ""}"#.into(), said(&[], true, None), "empty is none"),
+            (
+                r#"{"done": true, "answer": 42}"#.into(),
+                Some(said(&[], true, Some("42"))),
+                "a number",
+            ),
+            (
+                r#"{"done": true, "answer": ""}"#.into(),
+                Some(said(&[], true, None)),
+                "empty is none",
+            ),
             (r#"{"reasoning": "hm"}"#.into(), None, "nothing of a plan"),
             (r#"{"calls": "scrape"}"#.into(), None, "calls that are none"),
             (r#"{"calls": [{"arguments": {}}]}"#.into(), None, "a call of nothing"),
