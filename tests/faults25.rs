@@ -191,13 +191,16 @@ async fn rate(raters: &Raters, answer: &str) -> Rated {
     raters.rate(&work, ("c/t/full/1", 1)).await
 }
 
-/// What an endpoint may reply, in turn: the score that comes of it, the votes that could be
-/// read, and the requests that were sent.
+/// Why, replies in turn, the score that comes of them, the votes that could be read, and the
+/// requests that were sent.
+type Row = (&'static str, Vec<Response>, Option<f64>, u32, usize);
+
+/// What an endpoint may reply, and what comes of it.
 #[tokio::test]
 async fn the_median_of_what_can_be_read_counts() {
     let schema = || status(400).edit(|body| body["error"]["message"] = "response_format?".into());
     let bad = || says("Eight of ten, I would say.");
-    let table: Vec<(&str, Vec<Response>, Option<f64>, u32, usize)> = vec![
+    let table: Vec<Row> = vec![
         ("five votes", [1.0, 9.0, 4.0, 5.0, 10.0].map(gives).into(), Some(5.0), 5, 5),
         ("one is read the second time", vec![bad(), gives(3.0)], Some(3.0), 5, 6),
         ("one is never read", vec![bad(), bad(), gives(7.0)], Some(7.0), 4, 6),
