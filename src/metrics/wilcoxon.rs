@@ -207,7 +207,7 @@ mod tests {
             let least: u32 =
                 sorted.iter().zip(&doubled).filter(|(v, _)| **v < 0.0).map(|(_, rank)| rank).sum();
             let exact = 2.0 * counted_out(&doubled, least.into());
-            assert!((got.p / exact - 1.0).abs() < 0.05, "{} {exact}: {why}", got.p);
+            assert!((got.p / exact - 1.0).abs() < 0.15, "{} {exact}: {why}", got.p);
         }
     }
 
