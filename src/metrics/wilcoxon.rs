@@ -186,13 +186,15 @@ mod tests {
         assert_eq!(SignedRank::of(&[f64::NAN]), None, "no number");
     }
 
+    /// Sizes of differences, the p-value of others, and what is special.
+    type Row = (fn(i32) -> f64, f64, &'static str);
+
     #[test]
     fn the_approximation_is_that_of_others_and_close_to_the_count() {
         let sided = |size: fn(i32) -> f64| -> Vec<f64> {
             (1..=120).map(|i| if i % 3 == 0 { -size(i) } else { size(i) }).collect()
         };
         // SciPy 1.17, `wilcoxon(…, correction=True, method="approx")`.
-        type Row = (fn(i32) -> f64, f64, &'static str);
         let table: [Row; 2] = [
             (f64::from, 0.002_193_004_378_250_43, "no ties"),
             (|i| f64::from(i % 7 + 1) / 3.0, 0.002_252_529_398_887_998_7, "seven sizes"),
