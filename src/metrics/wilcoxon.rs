@@ -188,11 +188,13 @@ mod tests {
 
     #[test]
     fn the_approximation_is_that_of_others_and_close_to_the_count() {
+        /// Sizes of differences, the probability that others give, and a reason.
+        type Case = (fn(i32) -> f64, f64, &'static str);
         let sided = |size: fn(i32) -> f64| -> Vec<f64> {
             (1..=120).map(|i| if i % 3 == 0 { -size(i) } else { size(i) }).collect()
         };
         // SciPy 1.17, `wilcoxon(…, correction=True, method="approx")`.
-        let table: [(fn(i32) -> f64, f64, &str); 2] = [
+        let table: [Case; 2] = [
             (f64::from, 0.002_193_004_378_250_43, "no ties"),
             (|i| f64::from(i % 7 + 1) / 3.0, 0.002_252_529_398_887_998_7, "seven sizes"),
         ];
