@@ -266,14 +266,15 @@ fn of_several(
             Some((of_all(&new), what))
         }
         Operator::TruncatedPayload => {
-            // The stream ended within the middle one.
-            let (last, text) = *texts.get(count / 2)?;
+            // The stream ended within the middle one, and what follows it is gone in any case.
+            let middle = (count - 1) / 2;
+            let (last, text) = *texts.get(middle)?;
             let cut = change(fault, text, fault.acting).map(|changed| changed.text);
             let new = |at: usize| match &cut {
                 Some(cut) if at == last => result.parts.get(at).map(|part| part.with(cut)),
                 Some(_) | None => (at < last || (at == last && cut.is_none())).then(|| raw(at))?,
             };
-            Some((of_all(&new), format!("{} of {count} texts left out", count - count / 2 - 1)))
+            Some((of_all(&new), format!("{} of {count} texts left out", count - middle - 1)))
         }
         Operator::PartialResult => {
             let mut rng = fault.acting.rng();

@@ -94,7 +94,7 @@ fn of_several_texts_some_change_or_go() {
         assert_eq!(content[0], picture, "{operator}: what is no text stays");
         let gone = 7 - content.len();
         let most = match operator {
-            Operator::TruncatedPayload => 2..=2,
+            Operator::TruncatedPayload => 3..=3,
             Operator::InvalidOutput => 5..=5,
             Operator::PartialResult => 1..=5,
             Operator::Null
