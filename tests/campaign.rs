@@ -85,8 +85,8 @@ fn a_report_separates_agents_by_what_they_do_about_faults() {
     println!("give-up passed {passed} of {planned} under faults, {want:.1} ± {spread:.1} follow");
     let p = &gave_up["against_base"]["p_holm"];
     assert!(number(p) < 0.05, "{p}");
-    let retries = &report["resilience"]["by_condition"]["retry+flaps"]["reactions"];
-    assert!(number(&retries["retry_share"]) > 0.99, "{retries}");
+    let next = &report["resilience"]["by_condition"]["retry+flaps"]["reactions"];
+    assert!(number(&next["retry_share"]) > 0.99, "{next}");
     let text = place.wildgym(&["report", "runs/c", "--csv", "c.csv", "--trials-csv", "t.csv"]);
     assert_eq!(text.code, Some(0), "{}", text.err);
     assert!(text.out.contains("null against off"), "{}", text.out);
