@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wildgym_tasks::environment::{Reach, Server};
 use wildgym_toolbox::foreign::Spec;
 
-use crate::common::peers;
+use crate::common::{Place, peers};
 use crate::stage::{Attempt, LONG, Stage, command};
 
 /// Returns where a server of npm lies.
@@ -116,4 +116,41 @@ async fn fetch() {
     let reply = attempt.call("web__fetch", json!({"url": "http://127.0.0.1:9/"})).await;
     assert_eq!(reply.error, Some("failed"), "{}", reply.text);
     attempt.foreign.end().await;
+}
+
+/// Through a proxy that spoils nothing the reference servers list the same tools and answer the
+/// same.
+#[test]
+fn through_a_proxy_that_does_nothing_they_are_the_same() {
+    let (Some(peers), Some(everything), Some(memory)) =
+        (peers(), of_npm("server-everything"), of_npm("server-memory"))
+    else {
+        return;
+    };
+    let named = json!({"entities": [{"name": "Ann", "entityType": "person", "observations": []}]});
+    let hour = json!({
+        "source_timezone": "Europe/Berlin", "time": "09:30", "target_timezone": "Asia/Tokyo"
+    });
+    let time = of_python("mcp-server-time").unwrap();
+    let table = [
+        ("all", format!("node {everything}"), "all__echo", json!({"message": "hi"})),
+        ("all", format!("node {everything}"), "all__echo", json!({"message": 7})),
+        ("memory", format!("node {memory}"), "memory__create_entities", named),
+        ("time", time.to_string(), "time__convert_time", hour),
+    ];
+    let place = Place::new();
+    for (name, command, tool, arguments) in table {
+        let plain = format!("{name}={command}");
+        let proxied = format!("{name}={} inject -- {command}", env!("CARGO_BIN_EXE_wildgym"));
+        let (read, arguments) = (format!("{name}={peers}"), arguments.to_string());
+        for call in [&["--json"][..], &[tool, &arguments]] {
+            let [plain, proxied] = [&plain, &proxied].map(|server| {
+                let flags = ["tools", "foreign", "--mcp-server", server, "--mcp-read", &read];
+                let ran = place.wildgym(&[&flags[..], call].concat());
+                (ran.code, ran.out)
+            });
+            assert_eq!(plain, proxied, "{name}: {call:?}");
+            assert!(!plain.1.is_empty(), "{name}: {call:?}");
+        }
+    }
 }
