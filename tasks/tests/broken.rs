@@ -213,10 +213,6 @@ const ROWS: &[(Change, &str)] = &[
         Swap(TASK, ", \"bias\"]", ", \"bias\", \"events\"]"),
         "tasks/ds-x/task.toml:7: factors: factor `events` has no overlay; add `ideal/events/`",
     ),
-    (
-        Swap(TASK, "[answer]", "[faults]\nprofile = \"null\"\n[answer]"),
-        "tasks/ds-x/task.toml:12: faults: `factors` of the task does not list `faults`",
-    ),
     (Swap(TASK, "format = 1", "format = 2"), "tasks/ds-x/task.toml:1: format: expected 1, found 2"),
     (
         Swap(TASK, "format = 1", "format ="),
@@ -588,6 +584,10 @@ const ROWS: &[(Change, &str)] = &[
         "sites/routes.example/site.toml:4: robots: `/robots.txt` is a page already",
     ),
     (Drop("suite.toml"), "ROOT: no suite: expected a folder with `suite.toml`"),
+    (
+        Swap(TASK, "[answer]", "[faults]\nprofile = \"null\"\n[answer]"),
+        "tasks/ds-x/task.toml:12: faults: `factors` of the task does not list `faults`",
+    ),
 ];
 
 #[test]
