@@ -28,13 +28,13 @@ check: ## formatting and lints
 
 bars: setup ## the long ones: crash loops, crowds, an hour of fuzzing; each prints its figure
 	$(CARGO) build --release
-	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test campaign --test gate --test http --test metrics --test starter -- --nocapture --test-threads 1
+	WILDGYM_BARS=1 $(CARGO) test --release --test crash --test alive --test campaign --test gate --test http --test inject --test metrics --test starter -- --nocapture --test-threads 1
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --lib -- web::recording web::warc world::tests::random metrics::bootstrap --nocapture
 	WILDGYM_BARS=1 $(CARGO) test --release -p wildgym -p wildgym-sandbox --test files -- mutations --nocapture
 	WILDGYM_BARS=1 $(CARGO) test --release --test enterprise -- random --nocapture
 
 bench: setup ## speed against named peers, see benches/README.md
-	$(CARGO) bench --bench browser --bench documents --bench execute_code --bench http --bench report --bench web --bench world
+	$(CARGO) bench --bench browser --bench documents --bench execute_code --bench http --bench inject --bench report --bench web --bench world
 
 clean: ## remove what was built here; the code runtime stays in the cache
 	$(CARGO) clean
