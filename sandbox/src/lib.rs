@@ -13,6 +13,7 @@
 pub mod browser;
 pub mod clock;
 pub mod code;
+mod compute;
 pub mod documents;
 pub mod encoding;
 pub mod engines;
@@ -35,6 +36,7 @@ pub mod workspace;
 pub mod world;
 
 pub use clock::Clock;
+pub use compute::compute;
 pub use engines::Engines;
 pub use host::Host;
 pub use sandbox::Sandbox;

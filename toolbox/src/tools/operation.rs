@@ -10,6 +10,7 @@ use std::time::Duration;
 use camino::Utf8Path;
 use regex::Regex;
 use serde_json::{Map, Value, json};
+use wildgym_sandbox::compute;
 use wildgym_sandbox::world::{Call, Written};
 use wildgym_tasks::environment::BrowserMode;
 use wildgym_tasks::world;
@@ -89,7 +90,7 @@ impl AnyTool for Operation {
                 Box::pin(async move {
                     let work = move || run(&context, &self.operation.name, &arguments);
                     // Up to the world's limit of steps it computes, without waiting for anything.
-                    let done = tokio::task::spawn_blocking(work).await;
+                    let done = compute(work).await;
                     done.map_err(|error| ToolError::SandboxLost(error.to_string()))?
                 })
             }),
