@@ -7,6 +7,7 @@ mod common;
 mod crowd;
 mod dialect;
 mod fuzz;
+mod kept;
 mod refusals;
 mod server;
 

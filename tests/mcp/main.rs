@@ -13,6 +13,7 @@ mod client;
 mod conformance;
 mod fixture;
 mod injected;
+mod kept;
 mod peers;
 mod prisoner;
 mod program;
