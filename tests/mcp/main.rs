@@ -14,6 +14,7 @@ mod conformance;
 mod fixture;
 mod injected;
 mod kept;
+mod lines;
 mod peers;
 mod prisoner;
 mod program;
