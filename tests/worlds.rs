@@ -579,7 +579,7 @@ const BY_HAND: &[(&[&str], i32, &[&str])] = &[
             "hold",
         ],
         0,
-        &["CON-lund0001", "`hold` happened before call 1"],
+        &["CON-lund0001", "`hold` happened before call 1", "no row of `users` has that `id`"],
     ),
     (
         &["world", "call", "WORLD", "find_products", "--event", "fire"],
