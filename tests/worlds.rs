@@ -513,6 +513,13 @@ const MISTAKES: &[(&str, &str, &str, &[&str])] = &[
         &["tasks/log-a-call/task.toml:7: now: the task begins before the state of its world"],
     ),
     (
+        "suite.toml",
+        "description = \"For a story\"\n",
+        "description = \"For a story\"\n[servers.own]\nworld = \"depot\"\n\
+         tools = [\"find_*\", \"seek_*\"]\n",
+        &["suite.toml:7: servers.own.tools[1]: `seek_*`: unknown operation"],
+    ),
+    (
         "tasks/with-code/task.toml",
         "\"find_*\"",
         "\"seek_*\"",
