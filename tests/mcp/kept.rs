@@ -46,8 +46,11 @@ async fn every_attempt_is_listed_shown_and_exported() {
     let only: Value = serde_json::from_str(export.trim()).unwrap();
     assert_eq!((&only["trial"], &only["verdict"]), (&json!("mcp/mc-sum/full/1"), &json!("pass")));
     let report = place.wildgym(&["report", "runs/r", "--json"]).json();
-    let states = ["pass", "lost", "pending"].map(|state| report["trials"][state].clone());
-    assert_eq!(states, [json!(1), json!(1), json!(1)], "{}", report["trials"]);
+    let states = ["pass", "lost"].map(|state| report["trials"][state].clone());
+    assert_eq!(states, [json!(1), json!(1)], "{}", report["trials"]);
+    assert_eq!(report["label"]["pending"], 1, "{}", report["label"]);
+    let episodes = json!({ "kept": 2, "counted": 2, "forgotten": 0 });
+    assert_eq!(report["label"]["episodes"], episodes);
 }
 
 /// `--idealise` serves the request and the files of that variant, records and counts it as

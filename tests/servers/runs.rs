@@ -248,4 +248,16 @@ async fn a_suite_brings_its_server_along() {
     }
     let end = records.iter().find(|one| one["record"] == "outcome").unwrap();
     assert!(end["files"].to_string().contains("started.txt"), "what it wrote is kept: {end}");
+
+    // What it lists is known once it runs: before anything else does.
+    fs::write(&file, format!("{plain}tools = [\"echo\", \"nosuch\"]\n")).unwrap();
+    let refused = place.wildgym(&Place::asking(&suite, &url, &["--name", "s"]));
+    let (_, after) = refused.err.split_once("--allow-commands ").unwrap();
+    let digest: String = after.chars().take_while(char::is_ascii_hexdigit).collect();
+    let more = ["--name", "s", "--allow-commands", &digest];
+    let strange = place.wildgym(&Place::asking(&suite, &url, &more));
+    assert_eq!(strange.code, Some(2), "{}", strange.err);
+    let want = "server `mine`: `tools` names `nosuch`, and it lists no such tool; it lists `echo`";
+    assert!(strange.err.contains(want), "{}", strange.err);
+    assert!(!place.path().join("runs/s").exists(), "nothing began");
 }
