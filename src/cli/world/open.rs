@@ -115,7 +115,12 @@ fn tell_nobody(blueprint: &Blueprint, given: &Map<String, Value>, image: &[u8], 
     let bare = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     for (name, value) in given {
         let Some(own) = blueprint.world().meta.context.get(name) else { continue };
-        let (known, found) = (tables(own), tables(value));
+        let (mut known, found) = (tables(own), tables(value));
+        // Numbers are the ids of many things; the name tells which of them is meant.
+        let stem = name.trim_end_matches("_id");
+        if known.iter().any(|table| table.starts_with(stem)) {
+            known.retain(|table| table.starts_with(stem));
+        }
         if !known.is_empty() && !known.iter().any(|table| found.contains(table)) {
             let (known, value, own) = (known.join("`, `"), bare(value), bare(own));
             say(&format!(
