@@ -239,7 +239,7 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
     let web_misses = misses(&config, &index);
     let episodes = held::reduce(&config, &planned, &mut index, &mut verdicts);
     let other_judge = other.is_some();
-    let label = RunLabel { other_judge, web_misses, episodes, ..label(store, &config, &planned) };
+    let label = RunLabel { episodes, other_judge, web_misses, ..label(store, &config, &planned) };
     let mut damaged = damaged(&config, &index, &unreadable);
     let mut faulted = faulted::read(store, &config, &tasks, &index, &mut damaged);
     let specified = faulted::specified(store, &config, &mut damaged);

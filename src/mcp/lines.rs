@@ -120,12 +120,12 @@ async fn look(
         }
         if ended {
             let told = match judged(line.end()) {
-                Ok(None) => true,
-                Ok(Some(mut message)) => {
+                Judged::Nothing => true,
+                Judged::Message(mut message) => {
                     message.push(b'\n');
                     sound.write_all(&message).await.is_ok()
                 }
-                Err(refusal) => refusals.send(refusal).await.is_ok(),
+                Judged::Refused(id, error) => refusals.send((id, error)).await.is_ok(),
             };
             if !told {
                 return;
@@ -137,41 +137,52 @@ async fn look(
     }
 }
 
-/// Returns what the SDK reads; nothing where nothing was said.
-fn judged(line: Ended) -> Result<Option<Vec<u8>>, Refusal> {
+/// What becomes of a line.
+enum Judged {
+    /// Nothing was said.
+    Nothing,
+    /// The SDK reads it.
+    Message(Vec<u8>),
+    /// It is answered here, as the request that it asks for where that is known.
+    Refused(Option<RequestId>, ErrorData),
+}
+
+/// Decides what becomes of a line.
+fn judged(line: Ended) -> Judged {
     let line = match line {
         Ended::Whole(line) => line,
         Ended::TooLong { head, tail, length } => {
             let (size, most) = (length >> 20, LARGEST >> 20);
             let problem = format!("the message has {size} MiB, and may have {most}");
-            return Err((id_of(&head, &tail), ErrorData::invalid_request(problem, None)));
+            let error = ErrorData::invalid_request(problem, None);
+            return Judged::Refused(id_of(&head, &tail), error);
         }
     };
     let text = line.trim_ascii();
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     if text.is_empty() {
-        return Ok(None);
+        return Judged::Nothing;
     }
     let Err(unfit) = serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(text) else {
-        return Ok(Some(text.to_vec()));
+        return Judged::Message(text.to_vec());
     };
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,
         Err(error) => {
             let problem = format!("the message is not JSON: {error}");
             let error = ErrorData::new(ErrorCode::PARSE_ERROR, problem, None);
-            return Err((id_of(text, text), error));
+            return Judged::Refused(id_of(text, text), error);
         }
     };
     let id = value.get("id").filter(|id| id.is_string() || id.is_i64());
     match id.and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok()) {
         Some(id) if value.get("method").is_some() => {
             let problem = format!("the message is no request: {unfit}");
-            Err((Some(id), ErrorData::invalid_request(problem, None)))
+            Judged::Refused(Some(id), ErrorData::invalid_request(problem, None))
         }
         // A notice that nobody knows is none of ours; of all else the SDK says itself that it
         // is nothing.
-        Some(_) | None => Ok(Some(text.to_vec())),
+        Some(_) | None => Judged::Message(text.to_vec()),
     }
 }
 
@@ -184,9 +195,9 @@ mod tests {
     /// Says what becomes of a line.
     fn said(line: &[u8]) -> String {
         match judged(Ended::Whole(line.to_vec())) {
-            Ok(None) => "nothing".to_owned(),
-            Ok(Some(text)) => format!("passed on {}", String::from_utf8_lossy(&text)),
-            Err((id, error)) => format!("{id:?} {} {}", error.code.0, error.message),
+            Judged::Nothing => "nothing".to_owned(),
+            Judged::Message(text) => format!("passed on {}", String::from_utf8_lossy(&text)),
+            Judged::Refused(id, error) => format!("{id:?} {} {}", error.code.0, error.message),
         }
     }
 
@@ -221,7 +232,7 @@ mod tests {
             tail: br#"},"jsonrpc":"2.0","id":9}"#.to_vec(),
             length: 20 << 20,
         };
-        let (id, error) = judged(long).unwrap_err();
+        let Judged::Refused(id, error) = judged(long) else { panic!("too long") };
         assert_eq!(id, Some(RequestId::Number(9)));
         assert_eq!(error.message, "the message has 20 MiB, and may have 16");
     }

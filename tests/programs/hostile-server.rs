@@ -363,7 +363,8 @@ impl Server {
             },
             "gush" => {
                 let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-                while out.write_all(&[b'x'; 1 << 16]).is_ok() {}
+                let more = vec![b'x'; 1 << 16];
+                while out.write_all(&more).is_ok() {}
                 Fate::Nothing
             }
             other => reach(other, given, text).map_or_else(|| said(text.to_owned()), said),

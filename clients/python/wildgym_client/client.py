@@ -184,6 +184,9 @@ class Client:
         end = begin + self._patience
         lost = False
         while True:
+            if not again:
+                # One that was kept may be closed by now, and then nobody could tell what arrived.
+                self.disconnect()
             try:
                 status, headers, data = self._exchange(method, path, body)
                 self._met = True

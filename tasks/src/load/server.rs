@@ -63,12 +63,12 @@ pub(super) fn check_task(
     source: &Source,
     notes: &mut Notes,
 ) {
-    let names: Vec<&String> = known.keys().collect();
+    let all: Vec<&String> = known.keys().collect();
     for name in named.iter().filter(|name| !known.contains_key(*name)) {
-        let problem = if names.is_empty() {
+        let problem = if all.is_empty() {
             "the suite has no servers; add `[servers.NAME]` to `suite.toml`".to_owned()
         } else {
-            text::unknown("server", name, &names)
+            text::unknown("server", name, &all)
         };
         source.fault(notes, "environment.servers", format!("`{name}`: {problem}"));
     }
