@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 from unittest import mock
 
 HERE = Path(__file__).resolve().parent
@@ -310,7 +310,7 @@ class ClientTest(unittest.TestCase):
                 Client(url)
 
     def test_advantages_are_within_the_group(self) -> None:
-        table = [
+        table: List[Tuple[List[Optional[float]], List[Optional[float]], str]] = [
             ([1.0, 0.0], [1.0, -1.0], "one passed"),
             ([1.0, 1.0], [0.0, 0.0], "all the same say nothing"),
             ([1.0, None, 0.0], [1.0, None, -1.0], "lost ones are left out"),
