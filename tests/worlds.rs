@@ -513,6 +513,13 @@ const MISTAKES: &[(&str, &str, &str, &[&str])] = &[
         &["tasks/log-a-call/task.toml:7: now: the task begins before the state of its world"],
     ),
     (
+        "suite.toml",
+        "description = \"For a story\"\n",
+        "description = \"For a story\"\n[servers.own]\nworld = \"depot\"\n\
+         tools = [\"find_*\", \"seek_*\"]\n",
+        &["suite.toml:7: servers.own.tools[1]: `seek_*`: unknown operation"],
+    ),
+    (
         "tasks/with-code/task.toml",
         "\"find_*\"",
         "\"seek_*\"",
@@ -579,7 +586,7 @@ const BY_HAND: &[(&[&str], i32, &[&str])] = &[
             "hold",
         ],
         0,
-        &["CON-lund0001", "`hold` happened before call 1"],
+        &["CON-lund0001", "`hold` happened before call 1", "no row of `users` has that `id`"],
     ),
     (
         &["world", "call", "WORLD", "find_products", "--event", "fire"],

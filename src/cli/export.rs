@@ -66,6 +66,7 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
     let is_served = show::is_served(&store)?;
     say_damaged(&index.damaged, LEFT_OUT);
     let mut whole = bad_lines.is_empty() && index.damaged.is_empty();
+    let mut written = 0_u64;
     for (trial, known) in &index.trials {
         let ended = |stored: &&Stored| !stored.outcome().is_lost();
         let counted: Vec<&Stored> = if is_served {
@@ -88,7 +89,15 @@ pub(super) fn run(args: &ExportArgs) -> Result<Code, Failure> {
             let schemas = told.get(&*trial.condition).unwrap_or(&schemas);
             let line = messages(&records, verdict, &|digest| blobs.get(digest).ok(), schemas);
             data(&line.to_string());
+            written += 1;
         }
+    }
+    if written == 0 {
+        let root = store.root();
+        say(&format!(
+            "nothing was written: no attempt is kept that came to an end of its own; \
+             `wildgym show {root}` lists what there is"
+        ));
     }
     Ok(if whole { Code::Done } else { Code::Incomplete })
 }

@@ -2,6 +2,7 @@
 
 mod arms;
 mod faulted;
+mod held;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::process::ExitStatusExt;
@@ -236,8 +237,9 @@ pub(super) fn view_by(store: &Store, judge: Option<&str>) -> Result<RunView, Sto
     // The plan's order is the one in which trials begin; people look for a task.
     planned.sort_by(|a, b| place(a).cmp(&place(b)));
     let web_misses = misses(&config, &index);
-    let label =
-        RunLabel { other_judge: other.is_some(), web_misses, ..label(store, &config, &planned) };
+    let episodes = held::reduce(&config, &planned, &mut index, &mut verdicts);
+    let other_judge = other.is_some();
+    let label = RunLabel { episodes, other_judge, web_misses, ..label(store, &config, &planned) };
     let mut damaged = damaged(&config, &index, &unreadable);
     let mut faulted = faulted::read(store, &config, &tasks, &index, &mut damaged);
     let specified = faulted::specified(store, &config, &mut damaged);
@@ -320,6 +322,7 @@ fn label(store: &Store, config: &RunConfig, planned: &[TrialId]) -> RunLabel {
         tool_models,
         user_models,
         held: config.conditions.values().any(crate::store::Condition::is_held),
+        episodes: None,
         uncontained: config
             .conditions
             .values()

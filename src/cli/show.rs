@@ -1,17 +1,21 @@
 //! `wildgym show`: the trials of a run, or the transcript of one.
 
+mod served;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Code, Failure, data, report};
 use crate::judge::{Examiner, Findings};
 use crate::metrics::State;
 use crate::record::{AnnotationRecord, Outcome, Record, TrialId};
 use crate::report::{GraphOptions, RunView, TranscriptOptions, TrialView};
-use crate::store::{Condition, Store, StoreError};
-use crate::verdict::{Verdict, VerdictRecord};
+use crate::store::{Store, StoreError};
+use crate::verdict::VerdictRecord;
+
+pub(super) use served::is_served;
 
 /// List the trials of a run, or print the transcript of one
 #[derive(Debug, Args)]
@@ -60,7 +64,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<Code, Failure> {
     }
     let view = report::view_by(&store, args.judge.as_deref())?;
     match &args.trial {
-        None if is_served(&store)? && args.state.is_empty() => episodes(args, &store)?,
+        None if is_served(&store)? => served::list(args, &store)?,
         None => list(args, &store, &view),
         Some(named) => {
             let trial = find(&store, &view, named)?;
@@ -115,40 +119,8 @@ fn list(args: &ShowArgs, store: &Store, view: &RunView) {
     }
 }
 
-/// Returns whether whoever acted came from outside, and so might begin episodes beyond the
-/// plan: with other seeds, and again.
-pub(super) fn is_served(store: &Store) -> Result<bool, StoreError> {
-    Ok(store.config()?.conditions.values().any(Condition::is_held))
-}
-
-/// Lists every episode that a server kept.
-fn episodes(args: &ShowArgs, store: &Store) -> Result<(), Failure> {
-    let config = store.config()?;
-    let judge = args.judge.as_deref().unwrap_or(&config.judge.name);
-    let (verdicts, _) = store.last_verdicts(judge)?;
-    let index = store.survey()?;
-    if index.trials.is_empty() {
-        super::say("no episode was begun");
-    }
-    for (trial, known) in &index.trials {
-        for stored in &known.attempts {
-            let verdict = verdicts.get(&(trial.clone(), stored.attempt)).map(|line| line.verdict);
-            let (attempt, outcome) = (stored.attempt, stored.outcome());
-            if args.json {
-                let trial = trial.to_string();
-                let line = json!({ "trial": trial, "attempt": attempt, "outcome": outcome, "verdict": verdict });
-                data(&line.to_string());
-            } else {
-                let verdict = verdict.map_or("not judged", Verdict::name);
-                data(&format!("{trial} --attempt {attempt}  {verdict}  {outcome}"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Finds the one trial that is meant: each part given must be equal, from the task on. Of
-/// those beyond the plan, too.
+/// Finds the one trial that is meant: each part given must be equal, from the task on. Of a
+/// run that a server kept, among those that it kept: there may be others than were planned.
 fn find(store: &Store, view: &RunView, named: &str) -> Result<TrialId, Failure> {
     let means = |id: &TrialId| {
         let (full, short) = (id.to_string(), format!("{}/{}/{}", id.task, id.variant, id.k));
@@ -158,10 +130,14 @@ fn find(store: &Store, view: &RunView, named: &str) -> Result<TrialId, Failure> 
             without_variant == named || without_k == named
         }
     };
-    let planned = view.trials.iter().map(|trial| trial.id.clone());
-    let mut found: Vec<TrialId> = planned.filter(&means).collect();
+    let planned = || view.trials.iter().map(|trial| trial.id.clone());
+    let mut found: Vec<TrialId> = if is_served(store)? {
+        served::trials(store)?.into_iter().filter(&means).collect()
+    } else {
+        planned().filter(&means).collect()
+    };
     if found.is_empty() {
-        found = store.survey()?.trials.into_keys().filter(means).collect();
+        found = planned().filter(&means).collect();
     }
     match found.as_slice() {
         [] => Err(Failure::usage(format!("the run has no trial `{named}`"))
@@ -193,6 +169,9 @@ fn attempt(store: &Store, trial: &TrialId, wanted: Option<u32>) -> Result<u32, F
     let index = store.survey()?;
     let known = index.trials.get(trial);
     let chosen = known.and_then(|known| known.counted().or(known.attempts.last()));
+    if known.is_none() && is_served(store)? {
+        return Err(served::nothing_of(store, trial)?);
+    }
     let Some(attempt) = wanted.or(chosen.map(|stored| stored.attempt)) else {
         return Err(Failure::usage(format!("trial `{trial}` was not attempted yet"))
             .hint(format!("go on with `wildgym resume {}`", store.root())));
@@ -203,6 +182,9 @@ fn attempt(store: &Store, trial: &TrialId, wanted: Option<u32>) -> Result<u32, F
         let noun = if count == 1 { "attempt" } else { "attempts" };
         return Err(Failure::usage(format!("trial `{trial}` has {count} {noun}"))
             .hint("leave `--attempt` out to see the one that counts"));
+    }
+    if wanted.is_none() && made.len() > 1 && is_served(store)? {
+        super::say(&format!("attempt {attempt} of {}; `--attempt` takes another", made.len()));
     }
     Ok(attempt)
 }

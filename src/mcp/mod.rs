@@ -15,6 +15,7 @@ mod breath;
 mod desk;
 mod handler;
 mod http;
+mod lines;
 mod said;
 mod snippet;
 mod stdio;

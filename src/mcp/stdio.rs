@@ -6,8 +6,10 @@ use rmcp::ServiceExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handler::{Handler, Served};
+use super::lines::Lines;
 
-/// Serves one client until it closes its end. Lines may be of any length.
+/// Serves one client until it closes its end. Lines may have 16 MiB, and what is no message is
+/// answered by an error.
 ///
 /// An error says what was wrong with how the client began; whoever closes its end before it
 /// said anything did nothing wrong.
@@ -16,7 +18,7 @@ pub async fn stdio(
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), String> {
-    let running = match Handler(served).serve((input, output)).await {
+    let running = match Handler(served).serve(Lines::open(input, output)).await {
         Ok(running) => running,
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(error.to_string()),

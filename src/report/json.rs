@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::groups::Grouping;
-use super::view::{Had, RunView};
+use super::view::{Episodes, Had, RunView};
 use super::{
     ReportOptions, ablation, campaign, conduct, curves, resilience, rubric, stages, usage,
 };
@@ -71,6 +71,10 @@ pub fn json(view: &RunView, options: &ReportOptions) -> Value {
     }
     if label.uncontained {
         report["label"]["uncontained"] = json!(true);
+    }
+    if let Some(Episodes { kept, counted, forgotten }) = label.episodes {
+        report["label"]["episodes"] =
+            json!({ "kept": kept, "counted": counted, "forgotten": forgotten });
     }
     if !label.web_notes.is_empty() {
         report["label"]["web_notes"] = json!(label.web_notes);

@@ -52,7 +52,9 @@ pub use resilience::Faulted;
 pub use sanitize::visible;
 pub use terminal::terminal;
 pub use transcript::{TranscriptOptions, transcript};
-pub use view::{AttemptView, ConditionLabel, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView};
+pub use view::{
+    AttemptView, ConditionLabel, Episodes, RunLabel, RunView, SuiteLabel, TaskLabel, TrialView,
+};
 
 use crate::metrics::Prices;
 

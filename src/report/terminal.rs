@@ -127,6 +127,9 @@ fn label(view: &RunView, sheet: &Sheet<'_>, page: Page) -> String {
     if !outcomes.is_empty() {
         out.push_str(&page.entry("attempts", &outcomes));
     }
+    if let Some(line) = view.label.episodes.and_then(|episodes| episodes.line()) {
+        out.push_str(&page.entry("episodes", &[line]));
+    }
     for (index, line) in view.label.web_lines().into_iter().enumerate() {
         out.push_str(&page.entry(if index == 0 { "web" } else { "" }, &[line]));
     }

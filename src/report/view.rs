@@ -46,6 +46,8 @@ pub struct RunLabel {
     pub uncontained: bool,
     /// Whether whoever acted came from outside, so that nothing can be tried again.
     pub held: bool,
+    /// What a server kept, where one did.
+    pub episodes: Option<Episodes>,
     /// Name of the model, where there is one.
     pub model: Option<String>,
     /// Name of the model by condition, where there is one.
@@ -78,6 +80,37 @@ pub struct RunLabel {
     pub cassette: Option<String>,
     /// What must be said of foreign servers.
     pub servers: Vec<String>,
+}
+
+/// The episodes that a server kept. Whoever acts may begin them with any seed, and again with
+/// the same one, so there may be more of them than a plan has trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Episodes {
+    /// Those whose transcripts are there.
+    pub kept: usize,
+    /// Those of them that scores cover: the first of each planned trial that was not lost.
+    pub counted: usize,
+    /// Those of which a verdict is left and nothing else.
+    pub forgotten: usize,
+}
+
+impl Episodes {
+    /// Says what scores leave out; nothing where they cover all.
+    #[must_use]
+    pub fn line(&self) -> Option<String> {
+        let Self { kept, counted, forgotten } = *self;
+        let beyond = (kept > counted).then(|| {
+            format!(
+                "{counted} of {kept} count here: of each planned trial the first that was not \
+                 lost; `wildgym show` and `export` have them all"
+            )
+        });
+        let gone = (forgotten > 0).then(|| {
+            format!("{forgotten} more were judged and not kept; `wildgym show` lists the verdicts")
+        });
+        let said: Vec<String> = beyond.into_iter().chain(gone).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
 }
 
 /// What sets a condition apart: who acts, and the faults that calls meet.

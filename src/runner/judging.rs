@@ -19,7 +19,10 @@ use crate::judge::llm::rubric::{self, Work};
 use crate::judge::llm::{Account, Question};
 use crate::judge::{Ballot, Examiner, Judge, Reached, Ruling, Stages};
 use crate::record::{FORMAT, Outcome, OutcomeRecord, Record, Retry, Times, TrialId};
-use crate::store::{Damaged, Index, RunConfig, Store, StoreError, TaskData, Trial, Verdicts};
+use crate::store::{
+    Condition, Damaged, Index, LastVerdicts, RunConfig, Store, StoreError, TaskData, Trial,
+    Verdicts,
+};
 use crate::verdict::{Conduct, Rubric, Verdict, VerdictRecord, Vote};
 
 /// A stored attempt that a verdict is wanted on.
@@ -83,6 +86,10 @@ impl Left {
         let (to_try, skipped, to_judge) = (Vec::new(), Vec::new(), Vec::new());
         let bad_transcripts = std::mem::take(&mut index.damaged);
         let mut left = Self { plan, to_try, skipped, to_judge, bad_lines, bad_transcripts };
+        if config.conditions.values().any(Condition::is_held) {
+            left.every(&index, &tasks, &judged);
+            return Ok(left);
+        }
         for (place, trial) in left.plan.iter().enumerate() {
             let known = index.trials.remove(&trial).unwrap_or_default();
             let Some(stored) = known.counted() else {
@@ -98,6 +105,20 @@ impl Left {
             }
         }
         Ok(left)
+    }
+
+    /// Adds every episode that a server kept, whether a plan names it or not: whoever acts may
+    /// begin them with any seed, and again with one.
+    fn every(&mut self, index: &Index, tasks: &BTreeMap<String, TaskData>, judged: &LastVerdicts) {
+        for (trial, known) in &index.trials {
+            for stored in known.attempts.iter().filter(|_| tasks.contains_key(&trial.task)) {
+                let (Some(end), attempt) = (&stored.end, stored.attempt) else { continue };
+                let unjudged = end.outcome.is_lost() || matches!(end.outcome, Outcome::Skipped(_));
+                if !unjudged && !judged.contains_key(&(trial.clone(), attempt)) {
+                    self.to_judge.push(Case { trial: trial.clone(), attempt, end: end.clone() });
+                }
+            }
+        }
     }
 }
 

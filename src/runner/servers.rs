@@ -51,14 +51,16 @@ impl Servers {
             let pinned = Pinned { spec, tools };
             let (tools, bad) = foreign::offered(&pinned);
             let said = |why: &dyn std::fmt::Display| format!("server `{name}` lists {why}");
+            if tools.iter().next().is_none() {
+                let why: Vec<String> =
+                    bad.iter().map(BadTool::to_string).chain(none.iter().cloned()).collect();
+                let reason = foreign::nothing("none of its tools can be offered", &why);
+                return Err(ServerError { server: name, reason });
+            }
             servers.left_out.extend(none.iter().map(|why| said(why)));
             servers
                 .left_out
                 .extend(bad.iter().map(|error: &BadTool| format!("server `{name}`: {error}")));
-            if tools.iter().next().is_none() {
-                let reason = "none of its tools can be offered".to_owned();
-                return Err(ServerError { server: name, reason });
-            }
             servers.listed.insert(name, Listed { pinned: Arc::new(pinned), tools });
         }
         Ok(servers)

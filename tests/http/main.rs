@@ -7,6 +7,7 @@ mod common;
 mod crowd;
 mod dialect;
 mod fuzz;
+mod kept;
 mod refusals;
 mod server;
 
@@ -286,9 +287,12 @@ async fn the_python_client_works() {
         return;
     }
     let server = Server::start(&["--tasks", "t1-00*"]);
+    // Its steps are answered after a second at the latest, done or not.
+    let slow = Server::of("starter", &["--tasks", "ct-berth-minutes", "--step-seconds", "1"]);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python");
     let tests = tokio::task::spawn_blocking({
         let (url, token) = (server.url.clone(), server.token.clone());
+        let (slow_url, slow_token) = (slow.url.clone(), slow.token.clone());
         move || {
             Command::new("python3")
                 .args(["-W", "error", "-m", "unittest", "discover", "-s", "tests", "-t", "."])
@@ -297,6 +301,8 @@ async fn the_python_client_works() {
                 .env("WILDGYM_URL", url)
                 .env("WILDGYM_TOKEN", token)
                 .env("WILDGYM_TASK", TASK)
+                .env("WILDGYM_SLOW_URL", slow_url)
+                .env("WILDGYM_SLOW_TOKEN", slow_token)
                 .output()
                 .unwrap()
         }

@@ -49,9 +49,13 @@ impl Drop for Server {
 impl Server {
     /// Serves the suite `enterprise`, and waits until it listens.
     pub(crate) fn start(more: &[&str]) -> Self {
+        Self::of("enterprise", more)
+    }
+
+    /// Serves a suite, and waits until it listens.
+    pub(crate) fn of(suite: &str, more: &[&str]) -> Self {
         let place = Place::new();
-        let base =
-            ["serve", "http", "enterprise", "--listen", "127.0.0.1:0", "--json", "--name", "r"];
+        let base = ["serve", "http", suite, "--listen", "127.0.0.1:0", "--json", "--name", "r"];
         let mut command = place.command(&[&base, more].concat());
         std::fs::create_dir_all(place.path().join("tmp")).unwrap();
         command.env("TMPDIR", place.path().join("tmp"));

@@ -13,6 +13,8 @@ mod client;
 mod conformance;
 mod fixture;
 mod injected;
+mod kept;
+mod lines;
 mod peers;
 mod prisoner;
 mod program;

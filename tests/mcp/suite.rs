@@ -25,6 +25,20 @@ pub(crate) fn write(place: &Path) -> PathBuf {
     suite
 }
 
+/// Makes the data of the task dirty, and the factor one that can be taken away.
+pub(crate) fn make_dirty(suite: &Path) {
+    let task = suite.join("tasks/mc-sum");
+    fs::write(task.join("files/data.csv"), "n\n17\n-\n25\n").unwrap();
+    let text = TASK.replace("now = ", "factors = [\"dirty-data\"]\nnow = ");
+    fs::write(task.join("task.toml"), text).unwrap();
+    let ideal = task.join("ideal/dirty-data");
+    fs::create_dir_all(ideal.join("files")).unwrap();
+    fs::write(ideal.join("files/data.csv"), "n\n17\n25\n").unwrap();
+    fs::write(ideal.join("overlay.toml"), "append = \"There every row is a number.\"\n").unwrap();
+    let solution = SOLUTION.replace(".split()[1:]", ".replace('-', '').split()[1:]");
+    fs::write(task.join("reference/solution.toml"), solution).unwrap();
+}
+
 const TASK: &str = r#"format = 1
 id = "mc-sum"
 title = "Add up a column"

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! wildgym-hostile-server [--http] [--modern] [--late-ms N] [--mute] [--exit N] [--noise] [--pages]
-//!                        [--endless] [--names A,B] [--count FILE [--drift] [--once]]
+//!                        [--endless] [--names A,B] [--schema JSON] [--count FILE [--drift] [--once]]
 //! ```
 //!
 //! It speaks on its standard input and output; with `--http` it listens on loopback and prints
 //! its URL; with `--modern` it knows no beginning (protocol 2026-07-28). Every tool is a misdeed
-//! of that name, see `TOOLS`; `echo` and a few others behave. `--count` appends a line with its process number to a file at every start, `--drift` lists
+//! of that name, see `TOOLS`; `echo` and a few others behave. `--schema` gives all of them that
+//! schema. `--count` appends a line with its process number to a file at every start, `--drift` lists
 //! another tool from the second start on, `--once` ends at once from the second start on.
 
 use std::fs::{self, OpenOptions};
@@ -20,7 +21,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// Tools with what they do.
-const TOOLS: [(&str, &str); 25] = [
+const TOOLS: [(&str, &str); 26] = [
     ("echo", "returns `text`"),
     ("count", "counts its calls and returns the number"),
     ("order", "waits `ms`, notes `text` and returns all that was noted"),
@@ -32,7 +33,8 @@ const TOOLS: [(&str, &str); 25] = [
     ("spawn", "starts a process of `seconds` that outlives it, where it can"),
     ("lost", "never answers"),
     ("die", "ends with status 3 instead of an answer"),
-    ("wedge", "stops reading and answering for ever"),
+    ("wedge", "stops reading and answering for `ms`, or for ever"),
+    ("gush", "writes without end, and never a line"),
     ("big", "returns a text of `bytes` bytes in one line"),
     ("malformed", "answers with a result that is none"),
     ("empty", "answers with neither a result nor an error"),
@@ -63,6 +65,7 @@ struct Settings {
     pages: bool,
     endless: bool,
     names: Vec<String>,
+    schema: Option<Value>,
     count: Option<String>,
     drift: bool,
     once: bool,
@@ -84,6 +87,7 @@ fn settings() -> Result<Settings, String> {
             "--pages" => read.pages = true,
             "--endless" => read.endless = true,
             "--names" => read.names = value()?.split(',').map(str::to_owned).collect(),
+            "--schema" => read.schema = serde_json::from_str(&value()?).ok(),
             "--count" => read.count = Some(value()?),
             "--drift" => read.drift = true,
             "--once" => read.once = true,
@@ -155,7 +159,8 @@ impl Server {
                 continue;
             }
             if message["params"]["name"] == "wedge" {
-                std::thread::sleep(Duration::from_secs(100_000));
+                let ms = message["params"]["arguments"]["ms"].as_u64();
+                std::thread::sleep(Duration::from_millis(ms.unwrap_or(100_000_000)));
             }
             let server = Arc::clone(self);
             std::thread::spawn(move || {
@@ -278,10 +283,11 @@ impl Server {
         let tool = |name: &&str| {
             let about =
                 TOOLS.iter().find(|(one, _)| one == name).map_or("echoes", |(_, what)| what);
+            let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
             json!({
                 "name": name,
                 "description": about,
-                "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
+                "inputSchema": self.settings.schema.as_ref().unwrap_or(&schema),
                 "annotations": {"readOnlyHint": *name == "look"},
             })
         };
@@ -355,6 +361,12 @@ impl Server {
                 let ping = json!({"jsonrpc": "2.0", "id": "p", "method": "ping"});
                 self.say(&ping.to_string());
             },
+            "gush" => {
+                let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+                let more = vec![b'x'; 1 << 16];
+                while out.write_all(&more).is_ok() {}
+                Fate::Nothing
+            }
             other => reach(other, given, text).map_or_else(|| said(text.to_owned()), said),
         }
     }

@@ -74,6 +74,101 @@ async fn a_stuck_server_is_found_out_and_started_anew() {
     attempt.foreign.end().await;
 }
 
+/// A server that hangs for less than a call may take is waited for, and one that hangs longer,
+/// but says that it lives when it is asked, is not started anew: what it remembers stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_hangs_for_a_while_keeps_what_it_remembers() {
+    let stage = Stage::new();
+    let attempt = stage.with(hostile(&[]), SHORT).await;
+    let hang = |ms: u64| ("h__wedge", json!({ "ms": ms }));
+    assert_eq!(attempt.says("h__count", nothing()).await, "1");
+    let (name, arguments) = hang(300);
+    let short = attempt.call(name, arguments).await;
+    assert_eq!(short.error, None, "{}", short.text);
+    assert_eq!(attempt.says("h__count", nothing()).await, "2", "it is the same one");
+    let (name, arguments) = hang(4_500);
+    let long = attempt.call(name, arguments).await;
+    assert_eq!(long.error, Some("timed-out"), "{}", long.text);
+    let mut next = attempt.call("h__count", nothing()).await;
+    for _ in 0..9 {
+        // Where the machine is slow the hang, or the answer, may take more than one call.
+        if next.error.is_none() {
+            break;
+        }
+        next = attempt.call("h__count", nothing()).await;
+    }
+    let counted: u32 = next.text.parse().unwrap_or_else(|_| panic!("{}", next.text));
+    assert!(counted >= 3, "it was asked, waited for, and remembers: {counted}");
+    assert!(next.notes[0].get("restarted").is_none(), "{:?}", next.notes);
+    attempt.foreign.end().await;
+}
+
+/// A server that is stuck for longer than any of its calls may take is found out beside them:
+/// neither the question nor the new start is cut short by their limits, and the first call that
+/// comes to something says what happened, once.
+#[tokio::test(flavor = "multi_thread")]
+async fn short_limits_do_not_hide_that_a_server_is_stuck() {
+    let stage = Stage::with_path("/nonexistent".into());
+    let starts = stage.path().join("starts");
+    let attempt = stage.with(hostile(&["--count", starts.as_str()]), SHORT).await;
+    assert_eq!(attempt.says("h__count", nothing()).await, "1");
+    let stuck = attempt.call("h__wedge", nothing()).await;
+    assert_eq!(stuck.error, Some("timed-out"), "{}", stuck.text);
+    let mut next = attempt.call("h__count", nothing()).await;
+    for _ in 0..9 {
+        if next.error.is_none() {
+            break;
+        }
+        assert_eq!(next.error, Some("timed-out"), "{}", next.text);
+        next = attempt.call("h__count", nothing()).await;
+    }
+    assert!(next.text.starts_with("[server `h` had ended and was started anew"), "{}", next.text);
+    assert!(next.text.contains("it did not answer any more"), "{}", next.text);
+    assert!(next.text.ends_with("\n1") && next.notes[0]["restarted"].is_string(), "{}", next.text);
+    assert_eq!(attempt.says("h__count", nothing()).await, "2", "said once");
+    let count = fs::read_to_string(&starts).unwrap().lines().count();
+    assert_eq!(count, 3, "listed, started, and started anew once");
+    attempt.foreign.end().await;
+}
+
+/// Output without end and without a line is not read until the call's limit: the server is
+/// ended at a bound that is said, and started anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn output_without_end_ends_the_server_and_is_said() {
+    let stage = Stage::new();
+    let attempt = stage.with(hostile(&[]), LONG).await;
+    let gushed = attempt.call("h__gush", nothing()).await;
+    assert_eq!(gushed.error, Some("failed"), "{}", gushed.text);
+    for said in ["64 MiB without the end of a line", "the next call starts it anew"] {
+        assert!(gushed.text.contains(said), "{said}: {}", gushed.text);
+    }
+    let next = attempt.says("h__echo", json!({ "text": "on" })).await;
+    assert!(next.ends_with("\non"), "{next}");
+    attempt.foreign.end().await;
+}
+
+/// Where a server offers nothing that is of use, the refusal says why of each tool.
+#[tokio::test(flavor = "multi_thread")]
+async fn why_there_is_no_tool_is_said_of_each() {
+    let stage = Stage::new();
+    let named = |more: &[&str]| hostile(&[&["--names", "one,two"], more].concat());
+    let none = stage.list(named(&["--schema", "7"])).await.unwrap_err().to_string();
+    assert_eq!(
+        none,
+        "server `h`: it offers no tool: `one`, which has no schema; `two`, which has no schema"
+    );
+    let chosen = |tools: &[&str]| {
+        let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        let spec = named(&[]);
+        Spec { server: Server { tools: Some(tools), ..spec.server.clone() }, ..spec }
+    };
+    let strange = stage.list(chosen(&["one", "nosuch", "x*"])).await.unwrap_err().to_string();
+    let want = "`tools` names `nosuch`; `x*`, and it lists no such tool; it lists `one`; `two`";
+    assert!(strange.contains(want), "{strange}");
+    let (pinned, _) = stage.list(chosen(&["t*"])).await.unwrap();
+    assert_eq!(pinned.tools.len(), 1);
+}
+
 /// `inspect_ai` PR#3287: a line of more than 64 KiB, such as a screenshot, ended the session.
 #[tokio::test(flavor = "multi_thread")]
 async fn lines_have_any_length_up_to_one_that_is_said() {

@@ -57,7 +57,7 @@ async fn a_server_of_the_command_line_is_offered_recorded_and_labelled() {
     let ran = place.wildgym(&Place::asking(&suite, &url, &more));
     assert_eq!(passed(&ran), json!(4));
     let label = ran.json()["label"]["servers"].to_string();
-    assert!(label.contains("server `mine` is external (25 tools)"), "{label}");
+    assert!(label.contains("server `mine` is external (26 tools)"), "{label}");
     assert!(label.contains("reached at http://127.0.0.1"), "{label}");
     let records = records(&place, "r");
     let called: Vec<&Value> = records.iter().filter(|one| one["record"] == "call").collect();
@@ -145,6 +145,12 @@ async fn a_server_that_does_not_come_loses_the_attempt() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("server `mine`") && said.contains("no licence"), "{said}");
     assert_eq!(model.requests().len(), 0, "no model was asked");
+    let shapeless = format!("a={HOSTILE} --names one,two --schema '{{\"type\": 7}}'");
+    let none = place.wildgym(&Place::asking(&suite, &url, &["--mcp-server", &shapeless]));
+    assert_eq!(none.code, Some(2), "{}", none.err);
+    for said in ["none of its tools can be offered", "a__one", "a__two"] {
+        assert!(none.err.contains(said), "{said}: {}", none.err);
+    }
     let never = place.wildgym(&Place::asking(&suite, &url, &["--mcp-server", "a=no-such-program"]));
     assert_eq!(never.code, Some(2), "{}", never.err);
     assert!(never.err.contains("there is no such program"), "{}", never.err);
@@ -196,7 +202,10 @@ async fn a_suite_brings_its_server_along() {
         place.wildgym(&["tasks", "check", suite.to_str().unwrap()])
     };
     let table = [
-        (plain.replace("[servers.mine]", "[servers.other]"), "`mine`: unknown server"),
+        (
+            plain.replace("[servers.mine]", "[servers.other]"),
+            "t-000/task.toml:10: environment.servers: `mine`: unknown server",
+        ),
         (format!("{plain}url = \"http://h.example/\"\n"), "one of `command`, `url` and `world`"),
         (plain.replace("command = [", "command = [\"{workspace}/x\", "), "needs `workspace"),
         (format!("{plain}surprise = 1\n"), "surprise"),
@@ -239,4 +248,16 @@ async fn a_suite_brings_its_server_along() {
     }
     let end = records.iter().find(|one| one["record"] == "outcome").unwrap();
     assert!(end["files"].to_string().contains("started.txt"), "what it wrote is kept: {end}");
+
+    // What it lists is known once it runs: before anything else does.
+    fs::write(&file, format!("{plain}tools = [\"echo\", \"nosuch\"]\n")).unwrap();
+    let refused = place.wildgym(&Place::asking(&suite, &url, &["--name", "s"]));
+    let (_, after) = refused.err.split_once("--allow-commands ").unwrap();
+    let digest: String = after.chars().take_while(char::is_ascii_hexdigit).collect();
+    let more = ["--name", "s", "--allow-commands", &digest];
+    let strange = place.wildgym(&Place::asking(&suite, &url, &more));
+    assert_eq!(strange.code, Some(2), "{}", strange.err);
+    let want = "server `mine`: `tools` names `nosuch`, and it lists no such tool; it lists `echo`";
+    assert!(strange.err.contains(want), "{}", strange.err);
+    assert!(!place.path().join("runs/s").exists(), "nothing began");
 }

@@ -156,7 +156,8 @@ class Client:
                 answers = self.request("POST", "/v1/batch", body)["replies"]
                 for place, answer in zip(places, answers):
                     replies[place] = answer
-                    if answer["status"] == 503:
+                    # Only what may be taken later says when.
+                    if (answer.get("error") or {}).get("retry_after") is not None:
                         later.append(place)
             if later and time.monotonic() > end:
                 break
@@ -176,33 +177,43 @@ class Client:
         """Sends a request and returns the answer, or raises `Refused`.
 
         `again` says whether the request may be sent again where it is not known if it
-        arrived.
+        arrived. A server that was never there is an error at once; one that was is waited for
+        half a minute.
         """
         begin = time.monotonic()
         end = begin + self._patience
+        lost = False
         while True:
+            if not again:
+                # One that was kept may be closed by now, and then nobody could tell what arrived.
+                self.disconnect()
             try:
                 status, headers, data = self._exchange(method, path, body)
                 self._met = True
             except (OSError, http.client.HTTPException) as error:
                 self.disconnect()
                 if isinstance(error, ConnectionRefusedError):
-                    # Nobody is there: never was, or went away and may come again.
+                    # Nobody is there: never was, or went away and may come again. Nothing arrived.
                     end = min(end, begin + _AWAY) if self._met else begin
-                if not again or time.monotonic() > end:
+                elif not again:
+                    raise
+                else:
+                    lost = True
+                if time.monotonic() >= end:
                     raise
                 time.sleep(0.2)
                 continue
             answer = _json(data)
-            if status == 200:
+            if status == 200 and answer is not None:
                 return answer
-            error = answer.get("error") or {}
-            wait = headers.get("retry-after")
-            if status in (429, 503) and wait is not None and time.monotonic() < end:
-                time.sleep(min(float(wait), 30.0))
-                continue
-            text = data[:200].decode("utf-8", "replace")
-            raise Refused(status, error.get("code", "unknown"), error.get("message", text))
+            refused = _refusal(status, answer, data)
+            wait = _seconds(headers.get("retry-after")) if status in (429, 503) else None
+            if lost and refused.code == "busy":
+                # With what was asked before, and whose reply was lost.
+                wait = 0.2
+            if wait is None or time.monotonic() >= end:
+                raise refused
+            time.sleep(wait)
 
     def _exchange(
         self, method: str, path: str, body: Optional[Mapping[str, Any]]
@@ -311,12 +322,30 @@ def _episode(task: str, seed: Optional[int], idealise: Iterable[str]) -> Json:
     return episode
 
 
-def _json(data: bytes) -> Json:
+def _json(data: bytes) -> Optional[Json]:
     try:
         answer = json.loads(data)
     except ValueError:
-        return {}
-    return answer if isinstance(answer, dict) else {}
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _refusal(status: int, answer: Optional[Json], data: bytes) -> Refused:
+    """Returns what a refusal says, which need not come from the server: a proxy has its own."""
+    error = (answer or {}).get("error")
+    known = error if isinstance(error, dict) else {}
+    text = data[:200].decode("utf-8", "replace")
+    return Refused(status, str(known.get("code", "unknown")), str(known.get("message", text)))
+
+
+def _seconds(wait: Optional[str]) -> Optional[float]:
+    """Returns how long to wait, in seconds: at most 30, and 1 where a date says it."""
+    if wait is None:
+        return None
+    try:
+        return min(max(float(wait), 0.0), 30.0)
+    except ValueError:
+        return 1.0
 
 
 def _outcome(reply: Json) -> Outcome:

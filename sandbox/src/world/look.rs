@@ -15,7 +15,7 @@ use super::functions::{Moment, calendar, register};
 use super::guard::{Bounds, Guard, Mode};
 use super::query::quoted;
 use super::trial::problem;
-use super::values::to_json;
+use super::values::{to_json, to_sql};
 use crate::seed::Seed;
 
 /// Steps of one query.
@@ -104,6 +104,23 @@ impl Look {
             })
         };
         named.map(relation).collect()
+    }
+
+    /// Returns the tables that have a row with this `id`.
+    pub fn with_id(&self, id: &Value) -> Result<Vec<String>, WorldError> {
+        self.guard.enter(Mode::Engine);
+        let has = |name: &str| {
+            let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{} WHERE id = ?1)", quoted(name));
+            self.connection.query_row(&sql, [to_sql(id)], |row| row.get::<_, bool>(0))
+        };
+        let mut found = Vec::new();
+        for table in self.relations()?.into_iter().filter(|one| !one.view) {
+            let keyed = table.columns.iter().any(|(name, _)| name == "id");
+            if keyed && has(&table.name).map_err(|error| WorldError::broken("image", &error))? {
+                found.push(table.name);
+            }
+        }
+        Ok(found)
     }
 
     /// Runs one query and returns at most `most` rows of what it gives, or says why not.

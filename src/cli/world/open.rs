@@ -7,12 +7,12 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use wildgym_sandbox::Seed;
-use wildgym_sandbox::world::{Blueprint, Live};
+use wildgym_sandbox::world::{Blueprint, Live, Look};
 use wildgym_tasks::world::{Occurrence, Scene};
 use wildgym_tasks::{World, builtin};
 
 use super::super::host::locate as locate_suite;
-use super::super::{Failure, show};
+use super::super::{Failure, say, show};
 use crate::record::StateRecord;
 use crate::store::Store;
 
@@ -72,8 +72,11 @@ impl StateArgs {
         }
         let seed = Seed::of_run(seed);
         let broken = |error: wildgym_sandbox::world::WorldError| Failure::usage(error.to_string());
+        let given = scene.context.clone();
         let Some(file) = &self.state else {
-            return blueprint.open(scene, now, seed).map_err(broken);
+            let live = blueprint.open(scene, now, seed).map_err(broken)?;
+            tell_nobody(blueprint, &given, live.start(), now);
+            return Ok(live);
         };
         let image = read_state(file)?;
         // Ids that were given out before the state was saved must not be given out again.
@@ -82,7 +85,9 @@ impl StateArgs {
         let from = blueprint
             .from_state(image)
             .map_err(|error| Failure::usage(format!("cannot start from `{file}`: {error}")))?;
-        from.open(scene, now, seed).map_err(broken)
+        let live = from.open(scene, now, seed).map_err(broken)?;
+        tell_nobody(blueprint, &given, live.start(), now);
+        Ok(live)
     }
 
     /// Writes the state where it is to be kept.
@@ -100,6 +105,30 @@ fn context_value(blueprint: &Blueprint, name: &str, text: &str) -> Value {
         return Value::from(text);
     }
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// Says which values of the context name nobody, where the world's own name a row by its `id`:
+/// what operations say then is about somebody who is not there.
+fn tell_nobody(blueprint: &Blueprint, given: &Map<String, Value>, image: &[u8], now: Timestamp) {
+    let Ok(look) = Look::open(image, now) else { return };
+    let tables = |id: &Value| look.with_id(id).unwrap_or_default();
+    let bare = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    for (name, value) in given {
+        let Some(own) = blueprint.world().meta.context.get(name) else { continue };
+        let (mut known, found) = (tables(own), tables(value));
+        // Numbers are the ids of many things; the name tells which of them is meant.
+        let stem = name.trim_end_matches("_id");
+        if known.iter().any(|table| table.starts_with(stem)) {
+            known.retain(|table| table.starts_with(stem));
+        }
+        if !known.is_empty() && !known.iter().any(|table| found.contains(table)) {
+            let (known, value, own) = (known.join("`, `"), bare(value), bare(own));
+            say(&format!(
+                "note: `{name}` is `{value}`, and no row of `{known}` has that `id`; the world's own \
+                 is `{own}`"
+            ));
+        }
+    }
 }
 
 fn occurrence(text: &str, now: Timestamp) -> Result<Occurrence, Failure> {

@@ -37,6 +37,7 @@ pub(super) fn run(k: u32, trials: Vec<TrialView>) -> RunView {
         models: [("base".to_owned(), "qwen3-32b".to_owned())].into(),
         uncontained: false,
         held: false,
+        episodes: None,
         tool_models: std::collections::BTreeMap::new(),
         user_models: std::collections::BTreeMap::new(),
         judge: "exact".into(),

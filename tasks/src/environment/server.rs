@@ -85,6 +85,17 @@ impl Server {
         }
     }
 
+    /// Returns those of `tools`, with their places, that none of the tools that it lists fits.
+    #[must_use]
+    pub fn strangers(&self, listed: &[&str]) -> Vec<(usize, &str)> {
+        let fits = |pattern: &str| {
+            let pattern = Pattern::new(pattern);
+            listed.iter().any(|tool| pattern.matches(tool))
+        };
+        let named = self.tools.iter().flatten().map(String::as_str).enumerate();
+        named.filter(|(_, pattern)| !fits(pattern)).collect()
+    }
+
     /// Returns the fields that do not fit, each with what is wrong.
     #[must_use]
     pub fn misfits(&self, name: &str) -> Vec<(&'static str, String)> {

@@ -52,7 +52,8 @@ impl Suite {
         }
         let sites = site::read_all(&tree, &mut notes);
         let worlds = world::read_all(&tree, &mut notes);
-        let mut tasks = task::read_all(&tree, &sites, &worlds, &mut notes);
+        let servers = meta.as_ref().map(|(meta, _)| &meta.servers);
+        let mut tasks = task::read_all(&tree, (&sites, &worlds, servers), &mut notes);
         for (id, task) in scenario::read_all(&tree, &worlds, &mut notes) {
             if tasks.insert(id.clone(), task).is_some() {
                 notes.of_file(Utf8Path::new("scenarios"), format!("two tasks are named `{id}`"));
@@ -60,7 +61,7 @@ impl Suite {
         }
         if let Some((meta, source)) = &meta {
             check_subsets(meta, source, &tasks, &mut notes);
-            server::check_tasks(meta, &tasks, &tree, &mut notes);
+            server::check_tools(meta, source, &worlds, &mut notes);
         }
         let digest = tree.digest(&mut notes);
         match (notes.finish(), meta) {

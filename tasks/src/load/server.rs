@@ -1,16 +1,17 @@
 //! What a suite says about foreign servers, against its folders and tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
 
 use super::document::Source;
 use super::text;
 use super::tree::Tree;
+use super::world::Worlds;
+use crate::environment::Server;
 use crate::environment::server::FOLDER;
 use crate::fault::Notes;
 use crate::suite::SuiteMeta;
-use crate::task::Task;
 
 /// Notes servers that cannot be, and folders below `servers/` that are nobody's.
 pub(super) fn check(meta: &SuiteMeta, source: &Source, tree: &Tree, notes: &mut Notes) {
@@ -41,26 +42,34 @@ pub(super) fn check(meta: &SuiteMeta, source: &Source, tree: &Tree, notes: &mut 
     }
 }
 
-/// Notes what tasks name and the suite does not have.
-pub(super) fn check_tasks(
-    meta: &SuiteMeta,
-    tasks: &BTreeMap<String, Task>,
-    tree: &Tree,
+/// Notes tools that a server of a world is to offer and whose world has no such operation:
+/// what it lists is known without starting it.
+pub(super) fn check_tools(meta: &SuiteMeta, source: &Source, worlds: &Worlds, notes: &mut Notes) {
+    for (name, server) in &meta.servers {
+        let world = server.world.as_ref().and_then(|world| worlds.by_name.get(world));
+        let Some(world) = world else { continue };
+        let listed: Vec<&str> = world.operations.keys().map(String::as_str).collect();
+        for (index, pattern) in server.strangers(&listed) {
+            let problem = format!("`{pattern}`: {}", text::unknown("operation", pattern, &listed));
+            source.fault(notes, &format!("servers.{name}.tools[{index}]"), problem);
+        }
+    }
+}
+
+/// Notes what a task names and the suite does not have.
+pub(super) fn check_task(
+    named: &BTreeSet<String>,
+    known: &BTreeMap<String, Server>,
+    source: &Source,
     notes: &mut Notes,
 ) {
-    let known: Vec<&String> = meta.servers.keys().collect();
-    for task in tasks.values() {
-        for name in &task.meta.environment.servers {
-            if meta.servers.contains_key(name) {
-                continue;
-            }
-            let problem = if known.is_empty() {
-                "the suite has no servers; add `[servers.NAME]` to `suite.toml`".to_owned()
-            } else {
-                text::unknown("server", name, &known)
-            };
-            let file = tree.relative(&task.folder).join("task.toml");
-            notes.of_file(&file, format!("`environment.servers`: `{name}`: {problem}"));
-        }
+    let all: Vec<&String> = known.keys().collect();
+    for name in named.iter().filter(|name| !known.contains_key(*name)) {
+        let problem = if all.is_empty() {
+            "the suite has no servers; add `[servers.NAME]` to `suite.toml`".to_owned()
+        } else {
+            text::unknown("server", name, &all)
+        };
+        source.fault(notes, "environment.servers", format!("`{name}`: {problem}"));
     }
 }

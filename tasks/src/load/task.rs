@@ -6,13 +6,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::document::{self, Source};
 use super::pictures;
+use super::server;
 use super::site::Sites;
 use super::tree::Tree;
 use super::world::Worlds;
 use super::{solution, text};
 use crate::answer::AnswerKind;
 use crate::check::Pattern;
-use crate::environment::{Blocked, WebKind};
+use crate::environment::{Blocked, Server, WebKind};
 use crate::factor::Factor;
 use crate::fault::Notes;
 use crate::given::{ComposeError, Ingredients, name};
@@ -20,11 +21,13 @@ use crate::scenario::Language;
 use crate::task::{Overlay, OverlayMeta, Predicate, Task, TaskMeta};
 use crate::variant::Variant;
 
+/// What else a suite has that tasks name; its servers where they are known.
+type Around<'a> = (&'a Sites, &'a Worlds, Option<&'a BTreeMap<String, Server>>);
+
 /// Reads all tasks.
 pub(crate) fn read_all(
     tree: &Tree,
-    sites: &Sites,
-    worlds: &Worlds,
+    around: Around<'_>,
     notes: &mut Notes,
 ) -> BTreeMap<String, Task> {
     let root = Utf8Path::new("tasks");
@@ -40,14 +43,13 @@ pub(crate) fn read_all(
             "expected at least one task; begin one with `wildgym tasks new SUITE/ID`",
         );
     }
-    let tasks = folders.into_iter().filter_map(|id| read_one(tree, sites, worlds, id, notes));
+    let tasks = folders.into_iter().filter_map(|id| read_one(tree, around, id, notes));
     tasks.map(|task| (task.meta.id.clone(), task)).collect()
 }
 
 fn read_one(
     tree: &Tree,
-    sites: &Sites,
-    worlds: &Worlds,
+    (sites, worlds, servers): Around<'_>,
     id: &str,
     notes: &mut Notes,
 ) -> Option<Task> {
@@ -61,6 +63,9 @@ fn read_one(
     if let Some((meta, source)) = &meta {
         check_meta(id, meta, source, sites, notes);
         super::scene::check(meta, worlds, |field, problem| source.fault(notes, field, problem));
+        if let Some(servers) = servers {
+            server::check_task(&meta.environment.servers, servers, source, notes);
+        }
         check_places(meta, source, (&files, &overlays), sites, notes);
         pictures::check(meta, source, (&files, &overlays), notes);
         check_factors(&folder, meta, source, &overlays, notes);

@@ -20,20 +20,16 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
-/// Most bytes of a line: what is allowed over HTTP too.
-pub(super) const LARGEST: usize = 16 << 20;
+use super::line::{ENDLESS, Ended, LARGEST, Line, id_of};
 
-/// How much of both ends of a longer line is looked at for the request that it answers.
-const ENDS: usize = 4 << 10;
+/// How much of a line that is none is kept.
+const SHOWN: usize = 4 << 10;
 
 /// Messages that wait in each direction.
 const WAITING: usize = 16;
 
 /// Requests that a server may send in its whole life.
 const REQUESTS: usize = 10_000;
-
-/// Capacity above which the room of a line is given back.
-const ROOM: usize = 1 << 20;
 
 /// What a server wrote to its standard output that was no message: the last of it.
 pub(super) type Stray = Arc<Mutex<String>>;
@@ -128,10 +124,14 @@ async fn read(
             }
         };
         output.consume(read);
+        if line.is_endless() {
+            let most = ENDLESS >> 20;
+            return keep(&stray, &format!("more than {most} MiB without the end of a line"));
+        }
         if !ended {
             continue;
         }
-        for message in line.take(&stray) {
+        for message in messages_of(line.end(), &stray) {
             requests += usize::from(matches!(message, JsonRpcMessage::Request(_)));
             if requests > REQUESTS {
                 return keep(&stray, &format!("it sent more than {REQUESTS} requests"));
@@ -143,50 +143,18 @@ async fn read(
     }
 }
 
-/// A line as far as it was read.
-#[derive(Debug, Default)]
-struct Line {
-    /// The whole of it, or its beginning where it is too long.
-    bytes: Vec<u8>,
-    /// Its end, where it is too long.
-    tail: Vec<u8>,
-    /// How long it is, where it is too long.
-    length: usize,
-}
-
-impl Line {
-    fn add(&mut self, more: &[u8]) {
-        if self.length == 0 && self.bytes.len() + more.len() <= LARGEST {
-            return self.bytes.extend_from_slice(more);
-        }
-        if self.length == 0 {
-            self.length = self.bytes.len();
-            self.bytes.truncate(ENDS);
-            self.bytes.shrink_to_fit();
-        }
-        self.length += more.len();
-        self.tail.extend_from_slice(&more[more.len().saturating_sub(ENDS)..]);
-        let old = self.tail.len().saturating_sub(ENDS);
-        self.tail.drain(..old);
-    }
-
-    /// Returns the messages of a line that has ended, and begins the next one.
-    fn take(&mut self, stray: &Stray) -> Vec<ServerJsonRpcMessage> {
-        let mut line = std::mem::take(self);
-        if line.length > 0 {
-            let size = format!("{} MiB", line.length >> 20);
+/// Returns the messages of a line that has ended.
+fn messages_of(line: Ended, stray: &Stray) -> Vec<ServerJsonRpcMessage> {
+    match line {
+        Ended::Whole(line) => parsed(&line, stray),
+        Ended::TooLong { head, tail, length } => {
             let problem = format!(
-                "its reply has {size}, which is more than the {} MiB that are read",
+                "its reply has {} MiB, which is more than the {} MiB that are read",
+                length >> 20,
                 LARGEST >> 20
             );
-            return failed(&line.bytes, &line.tail, &problem, stray).into_iter().collect();
+            failed(&head, &tail, &problem, stray).into_iter().collect()
         }
-        let messages = parsed(&line.bytes, stray);
-        if line.bytes.capacity() <= ROOM {
-            line.bytes.clear();
-            self.bytes = line.bytes;
-        }
-        messages
     }
 }
 
@@ -218,7 +186,7 @@ fn parsed(line: &[u8], stray: &Stray) -> Vec<ServerJsonRpcMessage> {
 /// Reads one message. A reply that is none fails what it answers; anything else that is none
 /// asks for nothing and is passed over.
 fn one(part: Value) -> Option<ServerJsonRpcMessage> {
-    let id = part.get("id").and_then(Value::as_i64);
+    let id = part.get("id").and_then(Value::as_i64).map(RequestId::Number);
     let is_reply = part.get("method").is_none();
     match serde_json::from_value::<ServerJsonRpcMessage>(part) {
         Ok(message) => Some(message),
@@ -229,45 +197,22 @@ fn one(part: Value) -> Option<ServerJsonRpcMessage> {
 
 /// Fails the request that an unusable line answers; one that answers none is kept as stray.
 fn failed(head: &[u8], tail: &[u8], problem: &str, stray: &Stray) -> Option<ServerJsonRpcMessage> {
-    let looks = head.first() == Some(&b'{');
-    let id = id_of(head, tail).filter(|_| looks);
+    let id = id_of(head, tail);
     if id.is_none() {
-        keep(stray, &String::from_utf8_lossy(&head[..head.len().min(ENDS)]));
+        keep(stray, &String::from_utf8_lossy(&head[..head.len().min(SHOWN)]));
     }
     id.map(|id| failure(id, problem))
 }
 
-fn failure(id: i64, problem: &str) -> ServerJsonRpcMessage {
+fn failure(id: RequestId, problem: &str) -> ServerJsonRpcMessage {
     let error = ErrorData::new(ErrorCode::PARSE_ERROR, problem.to_owned(), None);
-    JsonRpcMessage::error(error, Some(RequestId::Number(id)))
+    JsonRpcMessage::error(error, Some(id))
 }
 
 /// Keeps the beginning of what was said.
 fn keep(stray: &Stray, said: &str) {
     let said: String = said.chars().filter(|c| !c.is_control()).take(200).collect();
     *stray.lock().unwrap_or_else(PoisonError::into_inner) = said;
-}
-
-/// Finds the number of the request that a line answers without reading the line: before its
-/// result begins, or as the last thing in it.
-fn id_of(head: &[u8], tail: &[u8]) -> Option<i64> {
-    let head = String::from_utf8_lossy(&head[..head.len().min(ENDS)]);
-    let before = ["\"result\"", "\"error\""].iter().filter_map(|key| head.find(key)).min();
-    let before = &head[..before.unwrap_or(head.len())];
-    if let Some((id, _)) = before.find("\"id\"").and_then(|at| number(&before[at + 4..])) {
-        return Some(id);
-    }
-    let tail = String::from_utf8_lossy(&tail[tail.len().saturating_sub(ENDS)..]);
-    let (id, rest) = tail.rfind("\"id\"").and_then(|at| number(&tail[at + 4..]))?;
-    let rest: String = rest.chars().filter(|c| !c.is_whitespace()).collect();
-    matches!(rest.as_str(), "}" | ",\"jsonrpc\":\"2.0\"}").then_some(id)
-}
-
-/// Reads the number after a key, and returns what follows.
-fn number(text: &str) -> Option<(i64, &str)> {
-    let text = text.trim_start().strip_prefix(':')?.trim_start();
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..end].parse().ok()?, &text[end..]))
 }
 
 #[cfg(test)]
@@ -328,28 +273,31 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_takes_no_room_and_fails_its_request() {
-        for (head, tail) in [
-            (r#"{"jsonrpc":"2.0","id":8,"result":""#, r#""}"#),
-            (r#"{"result":""#, r#"","id":8}"#),
-            (r#"{"result":""#, r#"","id":8,"jsonrpc":"2.0"}"#),
-        ] {
-            let mut line = Line::default();
-            line.add(head.as_bytes());
-            for _ in 0..50 {
-                line.add(&vec![b'x'; 1 << 20]);
-            }
-            line.add(tail.as_bytes());
-            assert!(line.bytes.capacity() + line.tail.capacity() < ROOM, "it is not held");
-            let stray = Stray::default();
-            let messages = line.take(&stray);
-            let [JsonRpcMessage::Error(error)] = messages.as_slice() else {
-                panic!("{head}: {messages:?}");
-            };
-            assert_eq!(error.id, Some(RequestId::Number(8)), "{head}");
-            assert!(error.error.message.contains("50 MiB"), "{}", error.error.message);
-            assert!(line.bytes.is_empty() && line.length == 0, "the next one begins");
-        }
+    fn a_line_that_is_too_long_fails_its_request() {
+        let mut line = Line::default();
+        line.add(br#"{"jsonrpc":"2.0","id":8,"result":""#);
+        (0..50).for_each(|_| line.add(&vec![b'x'; 1 << 20]));
+        let messages = messages_of(line.end(), &Stray::default());
+        let [JsonRpcMessage::Error(error)] = messages.as_slice() else { panic!("{messages:?}") };
+        assert_eq!(error.id, Some(RequestId::Number(8)));
+        assert!(error.error.message.contains("50 MiB"), "{}", error.error.message);
+    }
+
+    /// A server that never ends its line is not read until somebody's limit.
+    #[tokio::test]
+    async fn a_line_without_end_ends_the_connection() {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (output, input) = tokio::io::split(ours);
+        let stray = Stray::default();
+        let mut lines = Lines::open(input, output, Arc::clone(&stray));
+        let (_server, mut client) = tokio::io::split(theirs);
+        let writing = tokio::spawn(async move {
+            let more = vec![b'x'; 1 << 20];
+            while client.write_all(&more).await.is_ok() {}
+        });
+        assert!(lines.receive().await.is_none(), "nothing more is read");
+        assert!(stray.lock().unwrap().contains("more than 64 MiB"), "{stray:?}");
+        writing.abort();
     }
 
     #[tokio::test]

@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Spec;
+
 /// Most characters of a description that a model is told.
 const DESCRIPTION: usize = 16 << 10;
 
@@ -12,6 +14,9 @@ const SCHEMA: usize = 256 << 10;
 
 /// Most characters of a tool's own name.
 const NAME: usize = 256;
+
+/// How much of a list is told to people.
+const SHOWN: usize = 12;
 
 /// A tool, as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +85,43 @@ fn parameters(mut schema: Map<String, Value>) -> Value {
     schema.entry("type").or_insert_with(|| json!("object"));
     schema.entry("properties").or_insert_with(|| json!({}));
     Value::Object(schema)
+}
+
+/// Refuses a list that lacks tools which are named: whoever wrote `tools` means something by
+/// each.
+pub(super) fn all_named(spec: &Spec, listed: &[String]) -> Result<(), String> {
+    let listed: Vec<&str> = listed.iter().map(String::as_str).collect();
+    let strangers: Vec<String> = spec
+        .server
+        .strangers(&listed)
+        .into_iter()
+        .map(|(_, pattern)| format!("`{pattern}`"))
+        .collect();
+    if strangers.is_empty() {
+        return Ok(());
+    }
+    let known: Vec<String> = listed.iter().map(|name| format!("`{name}`")).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { some(&known) };
+    Err(format!("`tools` names {}, and it lists no such tool; it lists {known}", some(&strangers)))
+}
+
+/// Says that there is nothing, and why of each that is listed all the same.
+#[must_use]
+pub fn nothing(what: &str, left_out: &[String]) -> String {
+    if left_out.is_empty() { what.to_owned() } else { format!("{what}: {}", some(left_out)) }
+}
+
+/// Joins the first of what a server may have made long.
+fn some(all: &[String]) -> String {
+    let clean = |one: &String| -> String {
+        one.chars().map(|c| if c.is_control() { ' ' } else { c }).take(300).collect()
+    };
+    let shown: Vec<String> = all.iter().take(SHOWN).map(clean).collect();
+    let more = match all.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    shown.join("; ") + &more
 }
 
 /// Says how a list differs from the one that is pinned; none where it does not.

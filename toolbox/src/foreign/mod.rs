@@ -7,9 +7,10 @@
 //!
 //! A server may do anything wrong that bytes can do wrong. What comes of it is the error of one
 //! call: a lost reply ends at the call's limit, a reply that is too large or no reply at all is
-//! told as what it is, a server that ends is started anew, once. Nothing that a server sends is
+//! told as what it is, a server that ends, or writes without end, is started anew, once. Nothing that a server sends is
 //! trusted to have a form, and of nothing is more held than a bound.
 
+pub mod line;
 mod lines;
 mod list;
 mod names;
@@ -28,7 +29,7 @@ use camino::Utf8PathBuf;
 use futures::future::join_all;
 use wildgym_sandbox::{Host, Seed, Workspace};
 
-pub use list::Remote;
+pub use list::{Remote, nothing};
 pub use session::list_tools;
 pub use tool::offered;
 

@@ -168,6 +168,7 @@ impl Session {
     async fn tools(&self, spec: &Spec) -> Result<(Vec<Remote>, Vec<String>), String> {
         let (mut tools, mut left_out) = (Vec::<Remote>::new(), Vec::new());
         let (mut cursor, mut bytes) = (None, 0);
+        let mut listed = Vec::new();
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor.take());
             let request = ListToolsRequest::with_param(params);
@@ -177,6 +178,7 @@ impl Session {
             let (page, none, next) = list::page(&plain(&result))?;
             left_out.extend(none);
             for tool in page {
+                listed.push(tool.name.clone());
                 if tools.iter().any(|known| known.name == tool.name) {
                     left_out.push(format!("`{}` for the second time", tool.name));
                 } else if spec.server.offers(&tool.name) {
@@ -184,7 +186,7 @@ impl Session {
                     tools.push(tool);
                 }
             }
-            if tools.len() > TOOLS || left_out.len() > TOOLS {
+            if listed.len() > TOOLS || left_out.len() > TOOLS {
                 return Err(format!("it lists more than {TOOLS} tools"));
             }
             if bytes > LISTED {
@@ -192,7 +194,7 @@ impl Session {
             }
             match next {
                 Some(next) => cursor = Some(next),
-                None => return Ok((tools, left_out)),
+                None => return list::all_named(spec, &listed).map(|()| (tools, left_out)),
             }
         }
         Err(format!("its list of tools has more than {PAGES} pages"))
@@ -221,6 +223,11 @@ impl Session {
             self.health.send_replace(Health::Suspect);
         }
         answered.map(|result| plain(&result))
+    }
+
+    /// Returns whether nothing speaks against it.
+    pub(super) fn is_well(&self) -> bool {
+        !self.peer.is_transport_closed() && *self.health.borrow() == Health::Well
     }
 
     /// Returns whether it can still be used. One that is suspect is asked.
@@ -322,7 +329,7 @@ pub async fn list_tools(
     let (session, tools, left_out) = opened.map_err(failed)?;
     session.end().await;
     if tools.is_empty() {
-        return Err(failed("it offers no tool".to_owned()));
+        return Err(failed(list::nothing("it offers no tool", &left_out)));
     }
     Ok((tools, left_out))
 }

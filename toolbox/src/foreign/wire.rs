@@ -13,7 +13,8 @@ use wildgym_sandbox::{Host, Workspace};
 use wildgym_tasks::environment::Reach;
 
 use super::Spec;
-use super::lines::{LARGEST, Lines, Stray};
+use super::line::LARGEST;
+use super::lines::{Lines, Stray};
 
 /// What messages go over.
 pub(super) enum Wire {
