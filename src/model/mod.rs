@@ -18,6 +18,7 @@ mod client;
 mod difference;
 mod endpoint;
 mod error;
+mod foreign;
 mod gate;
 mod judgement;
 mod message;

@@ -9,10 +9,11 @@
 //! from 1 in it. What is recorded is never served while recording: an endpoint that failed
 //! yesterday is asked again today. A replay serves one session, see [`State::session`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +28,9 @@ use super::endpoint::Secret;
 use super::error::{Failure, ModelError};
 use super::message::{Message, Offered};
 use crate::record::Retry;
+
+/// Why an exchange was cut off that no limit cut off.
+const LEFT: &str = "the attempt ended before it";
 
 /// A request, as far as a reel keeps it.
 #[derive(Debug)]
@@ -159,6 +163,8 @@ pub(super) struct Reel {
     path: Utf8PathBuf,
     header: Header,
     position: Arc<Position>,
+    /// Whether what is cut off from now on is so by no limit.
+    left: AtomicBool,
     state: Mutex<Option<State>>,
 }
 
@@ -170,6 +176,8 @@ struct State {
     at: HashMap<(u32, u32), usize>,
     /// Where each session ends.
     sessions: BTreeMap<u32, usize>,
+    /// Exchanges that were served by what they say; each is served once.
+    served: HashSet<usize>,
     /// What the next line adds to.
     before: Before,
     /// Open for appending, and how long it is; none where it is replayed.
@@ -185,17 +193,58 @@ impl State {
 
     /// Returns the session that a replay serves from which the exchange of that number is
     /// asked for: of those that have the same request there, so that two judges do not meet,
-    /// the last that the endpoint did not break, else the last.
-    fn session(&self, n: u32, digest: &str) -> u32 {
+    /// the last that the endpoint did not break, else the last. Without a number it may stand
+    /// anywhere.
+    fn session(&self, n: Option<u32>, digest: &str) -> u32 {
+        let has = |session: u32| match n {
+            Some(n) => self.find(session, n).is_some_and(|(_, line)| line.is(digest)),
+            None => self.lines.iter().any(|line| line.session == session && line.is(digest)),
+        };
         let rank = |(number, end): (&u32, &usize)| {
-            let same = self.find(*number, n).is_some_and(|(_, line)| line.request.digest == digest);
             let whole = self.lines.get(*end).is_some_and(|line| match line.ended.how {
                 How::Reply | How::Overflow => true,
                 How::Refused | How::Gone | How::Cut => false,
             });
-            (same, whole, *number)
+            (has(*number), whole, *number)
         };
         self.sessions.iter().map(rank).max().map_or_else(first, |(_, _, number)| number)
+    }
+
+    /// Returns the exchanges of a session that were not served yet, and where they stand.
+    fn left(&self, session: u32) -> impl Iterator<Item = (usize, &Line)> {
+        let of_it = move |(index, line): &(usize, &Line)| {
+            line.session == session && !self.served.contains(index)
+        };
+        self.lines.iter().enumerate().filter(of_it)
+    }
+
+    /// Returns the exchange of that request which began first and was not served yet; from now
+    /// on it was.
+    fn serve(&mut self, session: u32, digest: &str) -> Option<&Line> {
+        let same = self.left(session).filter(|(_, line)| line.is(digest));
+        let (index, _) = same.min_by_key(|(_, line)| line.n)?;
+        self.served.insert(index);
+        self.lines.get(index)
+    }
+
+    /// Returns where the exchange stands, of those not served yet, whose request begins as
+    /// `messages` do for longest; of several the one that began first.
+    fn nearest(&self, session: u32, messages: &[Message]) -> Option<usize> {
+        let mut before = Before::default();
+        let mut shared = Vec::new();
+        for line in &self.lines {
+            before.apply(&line.request);
+            shared.push(before.messages.iter().zip(messages).take_while(|(a, b)| a == b).count());
+        }
+        let rank = |(index, line): &(usize, &Line)| (shared.get(*index).copied(), Reverse(line.n));
+        self.left(session).max_by_key(rank).map(|(index, _)| index)
+    }
+}
+
+impl Line {
+    /// Tells whether it is of the request with that digest.
+    fn is(&self, digest: &str) -> bool {
+        self.request.digest == digest
     }
 }
 
@@ -235,7 +284,14 @@ impl Reel {
             attempt,
             role: role.to_owned(),
         };
-        Self { shelf, path, header, position, state: Mutex::new(None) }
+        Self {
+            shelf,
+            path,
+            header,
+            position,
+            left: AtomicBool::new(false),
+            state: Mutex::new(None),
+        }
     }
 
     /// Tells whether there is a file.
@@ -246,8 +302,37 @@ impl Reel {
     /// Takes the next number for a request, and returns what was recorded under it where
     /// it replays, else the place to record it.
     pub(super) fn turn<'a>(&'a self, request: Request<'a>) -> Result<Turn<'a>, CassetteError> {
-        let n = self.position.begun.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let n = self.next();
         let known = self.known(n, &request);
+        self.turned(n, request, known)
+    }
+
+    /// The same for requests that may be under way side by side: what was recorded is known
+    /// again by what it says, and of equal requests the one that began first is served first.
+    pub(super) fn turn_by_content<'a>(
+        &'a self,
+        request: Request<'a>,
+    ) -> Result<Turn<'a>, CassetteError> {
+        let n = self.next();
+        let known = self.known_by_content(n, &request);
+        self.turned(n, request, known)
+    }
+
+    /// From now on nothing that is cut off is so by a limit.
+    pub(super) fn leave(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
+    fn next(&self) -> u32 {
+        self.position.begun.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+
+    fn turned<'a>(
+        &'a self,
+        n: u32,
+        request: Request<'a>,
+        known: Result<Option<Ended>, CassetteError>,
+    ) -> Result<Turn<'a>, CassetteError> {
         match known {
             Ok(None) => Ok(Turn::New(Box::new(Pending { reel: self, n, request, kept: false }))),
             known => {
@@ -267,7 +352,8 @@ impl Reel {
         if !self.shelf.replays {
             return Ok(None);
         }
-        let session = self.position.session.get_or_init(|| state.session(n, &request.digest));
+        let find = || state.session(Some(n), &request.digest);
+        let session = self.position.session.get_or_init(find);
         let Some((index, line)) = state.find(*session, n) else {
             return Err(CassetteError::Missing { round: n, scope: self.scope() });
         };
@@ -276,6 +362,34 @@ impl Reel {
         }
         let what = self.difference(&state.lines[..=index], request);
         Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+    }
+
+    /// Returns how a recorded exchange of that request ended; none where it is to be sent.
+    fn known_by_content(
+        &self,
+        n: u32,
+        request: &Request<'_>,
+    ) -> Result<Option<Ended>, CassetteError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = match &mut *state {
+            Some(state) => state,
+            none => none.insert(self.open()?),
+        };
+        if !self.shelf.replays {
+            return Ok(None);
+        }
+        let find = || state.session(None, &request.digest);
+        let session = *self.position.session.get_or_init(find);
+        if let Some(line) = state.serve(session, &request.digest) {
+            return Ok(Some(line.ended.clone()));
+        }
+        match state.nearest(session, request.messages) {
+            Some(index) => {
+                let what = self.difference(&state.lines[..=index], request);
+                Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+            }
+            None => Err(CassetteError::Missing { round: n, scope: self.scope() }),
+        }
     }
 
     /// Tells whether the scope is of no trial, and so of no run: a judge's first questions.
@@ -518,7 +632,9 @@ impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if !self.kept && !self.reel.shelf.is_stopped() {
             // Nobody is left to hear of an error.
-            let _unkept = self.reel.append(self.n, &self.request, Ended::cut(), Times::default());
+            let left = self.reel.left.load(Ordering::Relaxed);
+            let ended = if left { Ended::left() } else { Ended::cut() };
+            let _unkept = self.reel.append(self.n, &self.request, ended, Times::default());
         }
     }
 }
@@ -554,6 +670,11 @@ impl Ended {
         }
     }
 
+    /// Of an exchange that nobody waited for any more.
+    fn left() -> Self {
+        Self { reason: Some(LEFT.to_owned()), ..Self::cut() }
+    }
+
     fn failed(how: How, failure: &Failure) -> Self {
         Self {
             how,
@@ -585,6 +706,7 @@ impl Ended {
             How::Refused => Some(ModelError::Refused(failure())),
             How::Overflow => Some(ModelError::ContextOverflow(failure())),
             How::Gone => Some(ModelError::Gone(failure())),
+            How::Cut if self.reason.is_some() => Some(CassetteError::LeftBehind.into()),
             How::Cut => Some(CassetteError::CutOff.into()),
         }
     }

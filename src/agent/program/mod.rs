@@ -120,4 +120,8 @@ impl Agent for Program {
     fn answers(&self) -> Option<Arc<dyn Answers>> {
         self.answers.clone().map(|asking| asking as Arc<dyn Answers>)
     }
+
+    fn is_recorded(&self) -> bool {
+        self.model.as_ref().is_some_and(Model::is_recorded)
+    }
 }
