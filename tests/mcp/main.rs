@@ -17,4 +17,5 @@ mod peers;
 mod prisoner;
 mod program;
 mod server;
+mod subagents;
 mod suite;
