@@ -228,28 +228,16 @@ Gym().call('submit_answer', answer=said)
     .await
     .unwrap();
     let (stage, url) = (Stage::set(TEXT), server.base_url());
-    let table: &[(&str, &[&str], &[&str], &str, &str)] = &[
-        ("same", &["WHAT=it"], &["WHAT=it"], "answered", ""),
-        ("other", &["WHAT=it"], &["WHAT=this"], "lost:model", "diverged at round 1"),
-        (
-            "more",
-            &["WHAT=it"],
-            &["WHAT=it", "MORE=1"],
-            "lost:model",
-            "no exchange recorded for round 2",
-        ),
-        ("left", &["WHAT=it", "LEAVE=1"], &["WHAT=it", "LEAVE=1"], "answered", ""),
-        (
-            "cut",
-            &["WHAT=it", "WAIT=1"],
-            &["WHAT=it", "WAIT=1"],
-            "limit:time",
-            "waiting for the model",
-        ),
+    let table = [
+        ("same", "WHAT=it", "WHAT=it", "answered", ""),
+        ("other", "WHAT=it", "WHAT=this", "lost:model", "diverged at round 1"),
+        ("more", "WHAT=it", "WHAT=it MORE=1", "lost:model", "no exchange recorded for round 2"),
+        ("left", "WHAT=it LEAVE=1", "WHAT=it LEAVE=1", "answered", ""),
+        ("cut", "WHAT=it WAIT=1", "WHAT=it WAIT=1", "limit:time", "waiting for the model"),
     ];
     for (name, recorded, replayed, expected, words) in table {
-        let variables = |all: &[&'static str]| -> Vec<&'static str> {
-            all.iter().flat_map(|one| ["--agent-env", one]).collect()
+        let variables = |all: &'static str| -> Vec<&'static str> {
+            all.split(' ').flat_map(|one| ["--agent-env", one]).collect()
         };
         let tape = format!("tape-{name}");
         let mut more = variables(recorded);
@@ -257,15 +245,15 @@ Gym().call('submit_answer', answer=said)
             "--record-models",
             &tape,
             "--seconds",
-            if *name == "cut" { "4" } else { "600" },
+            if name == "cut" { "4" } else { "600" },
         ]);
         let end = stage.run(&format!("{name}-before"), &url, &more);
-        let first = if *expected == "lost:model" { "answered" } else { *expected };
+        let first = if expected == "lost:model" { "answered" } else { expected };
         assert_eq!(end["outcome"], first, "{name}: {end}");
         let mut more = variables(replayed);
         more.extend(["--replay-models", &tape, "--seconds", "600"]);
         let end = stage.run(&format!("{name}-after"), &url, &more);
-        assert_eq!(end["outcome"], *expected, "{name}: {end}");
+        assert_eq!(end["outcome"], expected, "{name}: {end}");
         assert!(end["detail"].as_str().unwrap_or_default().contains(words), "{name}: {end}");
     }
 }

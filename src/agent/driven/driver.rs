@@ -199,7 +199,9 @@ impl Driver<'_> {
                     Wish::Ask { body, done } if book.forbids_ask(limits, spent).is_none() => {
                         under_way.push(ask(*model, book.ask(), body, done, clock.work()));
                     }
-                    wish => later.push_back(wish),
+                    wish @ (Wish::Ask { .. } | Wish::Round { .. } | Wish::End { .. }) => {
+                        later.push_back(wish);
+                    }
                 },
             }
         };
@@ -208,13 +210,13 @@ impl Driver<'_> {
 }
 
 /// Sends a request of the program's to its model.
-fn ask<'a>(
-    model: Option<&'a Model>,
+fn ask(
+    model: Option<&Model>,
     round: u32,
     body: Box<Map<String, Value>>,
     done: Done,
     mut working: Working,
-) -> BoxFuture<'a, Came> {
+) -> BoxFuture<'_, Came> {
     Box::pin(async move {
         let ended = match model {
             Some(model) => model.relay(round, &body, Some(&mut working)).await,

@@ -42,7 +42,8 @@ where
 {
     let room = Arc::new(Semaphore::new(AT_ONCE as usize));
     let told = Router::new().route("/started", post(start)).with_state(started);
-    let routes = routes.merge(told).layer(from_fn_with_state(room, admit));
+    // Nothing that the program sends holds up what is told of it.
+    let routes = routes.layer(from_fn_with_state(room, admit)).merge(told);
     let listener = Bounded { listener, places: Arc::new(Semaphore::new(CONNECTIONS)) };
     tokio::spawn(async move {
         // It ends with the attempt, not by itself.

@@ -74,7 +74,7 @@ pub(super) async fn of(
     if status != Some(0) {
         let status = match status {
             None => "an unknown status".to_owned(),
-            Some(TOO_LARGE) => format!("status {TOO_LARGE}: a file grew beyond what it may"),
+            Some(TOO_LARGE) => format!("status {TOO_LARGE} (a file grew beyond what it may)"),
             Some(code) => format!("status {code}"),
         };
         return Ok(without(format!("the program ended with {status} and no answer; {words}")));
