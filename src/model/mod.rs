@@ -21,6 +21,7 @@ mod error;
 mod foreign;
 mod gate;
 mod judgement;
+mod line;
 mod message;
 mod reel;
 mod reply;

@@ -15,7 +15,6 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
@@ -25,12 +24,9 @@ use super::cassette::{CassetteError, FORMAT, Shelf};
 use super::client::Exchange;
 use super::difference;
 use super::endpoint::Secret;
-use super::error::{Failure, ModelError};
+use super::error::ModelError;
+use super::line::{Asked, Before, Ended, Header, How, Line, Times, first};
 use super::message::{Message, Offered};
-use crate::record::Retry;
-
-/// Why an exchange was cut off that no limit cut off.
-const LEFT: &str = "the attempt ended before it";
 
 /// A request, as far as a reel keeps it.
 #[derive(Debug)]
@@ -52,89 +48,6 @@ pub(super) enum Turn<'a> {
     Known(Box<Ended>),
     /// It is to be sent, and how it ends is to be kept.
     New(Box<Pending<'a>>),
-}
-
-/// The first line of a file.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
-    format: u32,
-    wildgym: String,
-    run: String,
-    trial: String,
-    attempt: u32,
-    role: String,
-}
-
-/// Any other line.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    #[serde(default = "first", skip_serializing_if = "is_first")]
-    session: u32,
-    n: u32,
-    request: Asked,
-    ended: Ended,
-    #[serde(default)]
-    t: Times,
-}
-
-/// A request, as what it adds to the one before.
-#[derive(Debug, Serialize, Deserialize)]
-struct Asked {
-    digest: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    settings: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tools: Option<String>,
-    /// How many messages of the request before it repeats.
-    keep: usize,
-    /// The messages that follow those.
-    messages: Vec<Box<RawValue>>,
-}
-
-/// How an exchange ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ended {
-    pub(super) how: How,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) status: Option<u16>,
-    /// The last answer's body, as it came but for the key.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(super) body: String,
-    /// Whether that had to be repaired to be read.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(super) mended: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    /// Requests that failed before; of a failure, which counts them in its words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    retries: Vec<Retry>,
-}
-
-/// The ways to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum How {
-    /// With a reply.
-    Reply,
-    /// See [`ModelError::Refused`].
-    Refused,
-    /// See [`ModelError::ContextOverflow`].
-    Overflow,
-    /// See [`ModelError::Gone`].
-    Gone,
-    /// It had not ended when the one who asked was stopped.
-    Cut,
-}
-
-/// What depends on the machine or the hour.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Times {
-    took_ms: u64,
-    waited_ms: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    retries: Vec<Retry>,
 }
 
 /// Where a scope has got to; it outlives the reels that are made for it.
@@ -238,34 +151,6 @@ impl State {
         }
         let rank = |(index, line): &(usize, &Line)| (shared.get(*index).copied(), Reverse(line.n));
         self.left(session).max_by_key(rank).map(|(index, _)| index)
-    }
-}
-
-impl Line {
-    /// Tells whether it is of the request with that digest.
-    fn is(&self, digest: &str) -> bool {
-        self.request.digest == digest
-    }
-}
-
-/// The request of a line.
-#[derive(Debug, Default)]
-struct Before {
-    messages: Vec<Message>,
-    settings: String,
-}
-
-impl Before {
-    /// Goes on to the request of the next line; false where that does not fit.
-    fn apply(&mut self, asked: &Asked) -> bool {
-        let fits = asked.keep <= self.messages.len();
-        self.messages.truncate(asked.keep);
-        self.messages
-            .extend(asked.messages.iter().map(|message| Message::from_json(message.get())));
-        if let Some(settings) = &asked.settings {
-            settings.get().clone_into(&mut self.settings);
-        }
-        fits
     }
 }
 
@@ -576,20 +461,6 @@ impl Reel {
     }
 }
 
-impl Header {
-    /// Returns the same scope, of no run yet.
-    fn named(&self) -> Self {
-        Self {
-            format: self.format,
-            wildgym: self.wildgym.clone(),
-            run: String::new(),
-            trial: self.trial.clone(),
-            attempt: self.attempt,
-            role: self.role.clone(),
-        }
-    }
-}
-
 /// A request whose end is to be kept. Dropped before, it was cut off, which is kept too.
 #[derive(Debug)]
 pub(super) struct Pending<'a> {
@@ -639,95 +510,7 @@ impl Drop for Pending<'_> {
     }
 }
 
-impl Times {
-    fn new(took: Duration, waited: Duration, retries: &[Retry]) -> Self {
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Self { took_ms: ms(took), waited_ms: ms(waited), retries: retries.to_vec() }
-    }
-}
-
-impl How {
-    fn of(error: &ModelError) -> Option<Self> {
-        match error {
-            ModelError::Refused(_) => Some(Self::Refused),
-            ModelError::ContextOverflow(_) => Some(Self::Overflow),
-            ModelError::Gone(_) => Some(Self::Gone),
-            ModelError::Misconfigured(_) | ModelError::Cassette(_) => None,
-        }
-    }
-}
-
-impl Ended {
-    fn cut() -> Self {
-        Self {
-            how: How::Cut,
-            status: None,
-            body: String::new(),
-            mended: false,
-            reason: None,
-            hint: None,
-            retries: Vec::new(),
-        }
-    }
-
-    /// Of an exchange that nobody waited for any more.
-    fn left() -> Self {
-        Self { reason: Some(LEFT.to_owned()), ..Self::cut() }
-    }
-
-    fn failed(how: How, failure: &Failure) -> Self {
-        Self {
-            how,
-            status: failure.status,
-            body: failure.body.clone(),
-            reason: Some(failure.reason.clone()),
-            hint: failure.hint.clone(),
-            retries: failure.retries.clone(),
-            ..Self::cut()
-        }
-    }
-
-    /// Returns the error with which it ended; none where there was a reply.
-    pub(super) fn error(&self, request_digest: &str) -> Option<ModelError> {
-        let failure = || {
-            Box::new(Failure {
-                request_digest: request_digest.to_owned(),
-                status: self.status,
-                reason: self.reason.clone().unwrap_or_default(),
-                hint: self.hint.clone(),
-                body: self.body.clone(),
-                retries: self.retries.clone(),
-                took: Duration::ZERO,
-                waited: Duration::ZERO,
-            })
-        };
-        match self.how {
-            How::Reply => None,
-            How::Refused => Some(ModelError::Refused(failure())),
-            How::Overflow => Some(ModelError::ContextOverflow(failure())),
-            How::Gone => Some(ModelError::Gone(failure())),
-            How::Cut if self.reason.is_some() => Some(CassetteError::LeftBehind.into()),
-            How::Cut => Some(CassetteError::CutOff.into()),
-        }
-    }
-}
-
 /// Tells whether a scope of that name is of no trial: a trial's name has several parts.
 pub(super) fn is_aside(trial: &str) -> bool {
     !trial.contains('/')
-}
-
-/// Returns the number of the first session.
-fn first() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_first(session: &u32) -> bool {
-    *session == first()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !*flag
 }
