@@ -16,6 +16,9 @@ use wildgym_sandbox::workspace::{Quota, Usage, Workspace, WorkspaceError};
 /// The shortest time between two looks.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// The longest, however long a look takes: whoever makes looking slow must not gain by it.
+const LONGEST: Duration = Duration::from_secs(2);
+
 /// How many times as long as a look takes the next one waits, so that looking is never the
 /// work of a machine.
 const REST: u32 = 30;
@@ -60,11 +63,14 @@ impl Bounds {
                 Ok(Ok(Some(said))) => return said,
                 // Something may be moved about just now; what stays shut hides what is in it.
                 Ok(Err(error)) if unseen > 2 => {
-                    return format!("what the program wrote cannot be measured: {error}");
+                    return format!(
+                        "what the program wrote cannot be measured, because it shut a folder of \
+                         its workspace: {error}"
+                    );
                 }
                 Ok(Err(_)) | Err(_) => unseen += 1,
             }
-            tokio::time::sleep(LOOK.max(begin.elapsed() * REST)).await;
+            tokio::time::sleep((begin.elapsed() * REST).clamp(LOOK, LONGEST)).await;
         }
     }
 
