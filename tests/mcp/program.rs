@@ -164,16 +164,17 @@ fn no_score_is_made_of_a_program_that_is_gone() {
         let folder = place.path().join("agent");
         std::fs::create_dir(&folder).unwrap();
         let file = folder.join("once.sh");
-        let text = "#!/bin/sh\nwhile [ ! -e \"${0%/*}/go\" ]; do sleep 0.05; done\necho 42\n";
+        let nap = format!("0.05{}", std::process::id());
+        let text =
+            format!("#!/bin/sh\nwhile [ ! -e \"${{0%/*}}/go\" ]; do sleep {nap}; done\necho 42\n");
         std::fs::write(&file, text).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut args = vec!["run", "suite", "--agent-cmd", "agent/once.sh", "--name", "gone"];
         args.extend(["-k", "2", "--concurrency", "1", "--quiet"]);
         args.extend(walls);
         let mut gym = place.start(&args);
-        // The shell that reads it has it open under its own name.
-        let name = file.to_str().unwrap();
-        while processes(&format!("/bin/sh\0{name}")) == 0 {
+        // Once it sleeps, the shell has read it.
+        while processes(&format!("sleep\0{nap}")) == 0 {
             assert!(gym.try_wait().unwrap().is_none(), "the program does not start");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
