@@ -119,6 +119,12 @@ impl Working {
         self.0.elapsed()
     }
 
+    /// Returns the clock, to take more shares in it.
+    #[must_use]
+    pub fn clock(&self) -> Arc<WorkClock> {
+        Arc::clone(&self.0)
+    }
+
     /// Waits for `future` without counting the time.
     pub async fn pause<T>(&mut self, future: impl Future<Output = T>) -> T {
         let paused = self.0.pause();

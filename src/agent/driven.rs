@@ -1,9 +1,14 @@
 //! An episode that a program outside drives.
 //!
 //! The program sits at a [`Seat`], from which it asks for rounds of calls, for replies of its
-//! model, and hands in its answer. What it asks for is done one after the other, in the order
-//! in which it asked: so limits, times and records are those of a built-in agent, and no
-//! request is on its way that the transcript does not know of.
+//! model, and hands in its answer. Rounds of calls are made one after the other. Requests to
+//! the model run side by side and beside them, since real agents have others work for them:
+//! each is a round, counted when it comes, so that none is sent that the limit does not allow.
+//!
+//! Exchanges are written in the order in which they were asked for, whichever reply comes
+//! first; what has ended when a round of calls begins stands before its calls. What is still
+//! under way when the episode ends is in no transcript, as with a built-in agent; a limit on
+//! rounds or tokens waits for it, since it counts.
 
 use std::sync::{Arc, Weak};
 
@@ -12,16 +17,23 @@ use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 use wildgym_toolbox::{Call, Catalog, Reply, Toolbox};
 
-use super::react::{announced, note};
-use super::{Broken, Ending, Episode, Part, Request, millis, shown};
+use super::react::announced;
+use super::{Ending, Episode, Request, shown};
 use crate::mcp::{Acts, Told};
-use crate::model::{Exchange, Failure, Model, ModelError};
-use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times, Usage};
+use crate::model::{Exchange, ModelError};
+
+mod book;
+mod driver;
+
+pub use driver::drive;
+
+/// Where the reply to a request goes.
+type Done = oneshot::Sender<Result<Exchange, ModelError>>;
 
 /// What is wished for at a seat.
 enum Wish {
     Round { calls: Vec<Call>, done: oneshot::Sender<Vec<Reply>> },
-    Ask { body: Box<Map<String, Value>>, done: oneshot::Sender<Result<Exchange, ModelError>> },
+    Ask { body: Box<Map<String, Value>>, done: Done },
     End { ending: Ending, done: oneshot::Sender<()> },
 }
 
@@ -111,120 +123,6 @@ impl Acts for Seat {
             toolbox.cancel(id);
         }
     }
-}
-
-/// Does what is wished for until the episode ends.
-///
-/// A round is a reply of the model and the calls that follow it. A program that asks for no
-/// model here has as many rounds as rounds of calls.
-pub async fn drive(
-    episode: &mut Episode,
-    wishes: &mut Wishes,
-    model: Option<&Model>,
-) -> Result<Ending, Broken> {
-    let Request { instruction, attachments, pictures, .. } = &episode.request;
-    let task = announced(instruction, attachments, pictures, false);
-    episode.told("user", "task", &task)?;
-    "waiting for the program".clone_into(&mut episode.doing);
-    let mut asks = false;
-    while let Some(wish) = wishes.0.recv().await {
-        match wish {
-            Wish::End { ending, done } => {
-                let _gone = done.send(());
-                return Ok(ending);
-            }
-            Wish::Round { calls, done } => {
-                if let Some(ending) = exhausted(episode, !asks) {
-                    return Ok(ending);
-                }
-                let _gone = done.send(episode.call(calls).await?);
-            }
-            Wish::Ask { body, done } => {
-                asks = true;
-                if let Some(ending) = exhausted(episode, true) {
-                    return Ok(ending);
-                }
-                let _gone = done.send(ask(episode, model, &body).await?);
-            }
-        }
-        "waiting for the program".clone_into(&mut episode.doing);
-    }
-    Ok(Ending::without(Outcome::NoAnswer, "the program left without an answer"))
-}
-
-/// Says which limit is reached; none where the episode may go on. With `begins` a round
-/// begins.
-fn exhausted(episode: &mut Episode, begins: bool) -> Option<Ending> {
-    let spent = episode.usage.total();
-    if episode.limits.tokens.is_some_and(|limit| spent >= limit) {
-        let detail = format!("{spent} tokens used");
-        return Some(Ending::without(Outcome::Limit(Limit::Tokens), detail));
-    }
-    if begins && !episode.next_round() {
-        return Some(Ending::without(Outcome::Limit(Limit::Rounds), "no round left"));
-    }
-    None
-}
-
-/// Asks the program's model and notes the exchange. What the endpoint refuses is the
-/// program's to deal with; an endpoint that is gone ends the attempt as lost.
-async fn ask(
-    episode: &mut Episode,
-    model: Option<&Model>,
-    body: &Map<String, Value>,
-) -> Result<Result<Exchange, ModelError>, Broken> {
-    let Some(model) = model else {
-        let none = ModelError::Misconfigured("this run has no model".to_owned());
-        return Ok(Err(none));
-    };
-    episode.doing = format!("round {}, waiting for the model", episode.rounds);
-    episode.turn(Part::Model);
-    let round = episode.rounds;
-    let asked = model.relay(round, body, Some(&mut episode.working)).await;
-    episode.turn(Part::Own);
-    match asked {
-        Ok(exchange) => {
-            episode.usage.add(exchange.usage);
-            note(episode, &exchange)?;
-            Ok(Ok(exchange))
-        }
-        Err(error @ (ModelError::Refused(_) | ModelError::ContextOverflow(_))) => {
-            if let Some(failure) = error.failure() {
-                note_failure(episode, failure)?;
-            }
-            Ok(Err(error))
-        }
-        Err(
-            error @ (ModelError::Misconfigured(_) | ModelError::Gone(_) | ModelError::Cassette(_)),
-        ) => Err(Broken { lost: Lost::Model, detail: error.to_string() }),
-    }
-}
-
-/// Notes an exchange that got no reply.
-fn note_failure(episode: &mut Episode, failure: &Failure) -> Result<(), Broken> {
-    let round = episode.rounds;
-    let transcript = episode.transcript();
-    let said = if failure.body.is_empty() { &failure.reason } else { &failure.body };
-    let record = ModelRecord {
-        round,
-        role: "agent".to_owned(),
-        call: None,
-        purpose: None,
-        asked: None,
-        request: failure.request_digest.clone(),
-        reply: transcript.body(said.clone())?,
-        status: failure.status.unwrap_or_default(),
-        usage: Usage::default(),
-        peculiar: Vec::new(),
-        t: Times {
-            at_ms: transcript.at_ms(),
-            took_ms: millis(failure.took),
-            waited_ms: millis(failure.waited),
-            retries: failure.retries.clone(),
-            ..Times::default()
-        },
-    };
-    Ok(transcript.append(&Record::Model(record))?)
 }
 
 impl Told {

@@ -11,6 +11,7 @@ mod asking;
 mod driven;
 mod episode;
 mod guess;
+mod noted;
 mod pictures;
 mod plan;
 pub mod program;

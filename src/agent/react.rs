@@ -10,9 +10,10 @@ use futures::future::BoxFuture;
 use wildgym_toolbox::Call;
 
 use super::asking::refused;
-use super::{Agent, Answers, Asking, Broken, Ending, Episode, Part, Request, millis, pictures};
+use super::noted::Noted;
+use super::{Agent, Answers, Asking, Broken, Ending, Episode, Part, Request, pictures};
 use crate::model::{CassetteError, Exchange, Message, Model, ModelError, Offered};
-use crate::record::{Limit, Lost, ModelRecord, Outcome, Record, Times};
+use crate::record::{Limit, Lost, Outcome};
 
 /// What every agent is told first.
 pub const SYSTEM: &str = include_str!("react.md");
@@ -168,7 +169,8 @@ impl React {
         match asked {
             Ok(exchange) => {
                 episode.usage.add(exchange.usage);
-                note(episode, &exchange)?;
+                let noted = Noted::good(round, &exchange);
+                noted.append(episode.transcript())?;
                 Ok(Ok(exchange))
             }
             // What does not fit in the first round never will: the run is misconfigured.
@@ -207,32 +209,6 @@ impl Agent for React {
     fn is_recorded(&self) -> bool {
         self.model.is_recorded()
     }
-}
-
-/// Notes an exchange.
-pub(super) fn note(episode: &mut Episode, exchange: &Exchange) -> Result<(), Broken> {
-    let round = episode.rounds;
-    let transcript = episode.transcript();
-    let record = ModelRecord {
-        round,
-        role: "agent".to_owned(),
-        call: None,
-        purpose: None,
-        asked: None,
-        request: exchange.request_digest.clone(),
-        reply: transcript.body(exchange.reply_text.clone())?,
-        status: exchange.status,
-        usage: exchange.usage,
-        peculiar: exchange.reply.peculiar.clone(),
-        t: Times {
-            at_ms: transcript.at_ms(),
-            took_ms: millis(exchange.took),
-            waited_ms: millis(exchange.waited),
-            retries: exchange.retries.clone(),
-            ..Times::default()
-        },
-    };
-    Ok(transcript.append(&Record::Model(record))?)
 }
 
 /// Returns the request with the attachments announced, as the model is told of them;

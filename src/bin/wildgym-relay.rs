@@ -6,10 +6,11 @@
 //! ends with it.
 //!
 //! `wildgym-relay SOCKET PORT BYTES PROGRAM [ARGUMENT…]`, where BYTES is the most that a file
-//! may grow to.
+//! may grow to. Once the program runs, the gym is told so by a request for `/started`: a
+//! program that could not be started is not one that failed.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
@@ -17,10 +18,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 
 /// The exit status where the program cannot be started, as a shell has it.
 const NOT_STARTED: u8 = 127;
+
+/// What tells the gym that the program runs.
+const STARTED: &[u8] =
+    b"POST /started HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
 /// What is to be done.
 struct Order {
@@ -62,6 +67,9 @@ fn run(order: &Order) -> io::Result<u8> {
             thread::spawn(move || carry(&stream, &socket));
         }
     });
+    // The program must not be able to keep this one from saying that it runs.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    let mut gym = UnixStream::connect(&order.socket)?;
     let most = Some(order.largest);
     setrlimit(Resource::Fsize, Rlimit { current: most, maximum: most })?;
     let started = Command::new(&order.program).args(&order.arguments).spawn();
@@ -69,7 +77,10 @@ fn run(order: &Order) -> io::Result<u8> {
         let program = order.program.to_string_lossy();
         io::Error::other(format!("`{program}` cannot be started: {error}"))
     })?;
+    gym.write_all(STARTED)?;
     let status = child.wait()?;
+    // A program that is over at once must not be over before the gym knows that it ran.
+    let _heard = gym.read(&mut [0; 64]);
     let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(255);
     Ok(u8::try_from(code & 0xff).unwrap_or(u8::MAX))
 }

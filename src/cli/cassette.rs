@@ -156,6 +156,7 @@ impl From<CassetteError> for Failure {
             | CassetteError::Missing { .. }
             | CassetteError::Diverged { .. }
             | CassetteError::CutOff
+            | CassetteError::LeftBehind
             | CassetteError::Unreadable(_)
             | CassetteError::Unscoped => None,
         };

@@ -9,7 +9,7 @@ use clap::Args;
 use wildgym_sandbox::guest::{Cage, Mount, bubblewrap};
 
 use super::{Failure, environment};
-use crate::agent::program::{Spec, Walls, files, own, split};
+use crate::agent::program::{OUTSIDE, Spec, Walls, files, own, split, startable};
 use crate::runner::Gym;
 use crate::store::{Condition, ProgramConfig, Store};
 
@@ -61,7 +61,12 @@ impl ProgramArgs {
         let here = Utf8PathBuf::from_path_buf(here)
             .map_err(|path| wrong(format!("`{}` is not UTF-8", path.display())))?;
         let words = split(command).map_err(wrong)?;
-        let (command, found) = files(&words, &here, &environment::path()).map_err(wrong)?;
+        let (command, mut found) = files(&words, &here, &environment::path()).map_err(wrong)?;
+        let name = found.last().or(found.first()).cloned();
+        let variables = self.variables()?;
+        if let Some(program) = command.first().map(Utf8Path::new) {
+            found.extend(startable(program, &self.path(program, &variables)).map_err(wrong)?);
+        }
         let mut pinned = BTreeMap::new();
         for file in found.iter().filter(|path| path.is_file()) {
             pinned.extend(digest(file).map(|digest| (file.to_string(), digest)));
@@ -76,14 +81,7 @@ impl ProgramArgs {
             }
             mounts.push(whole.into_string());
         }
-        let mut variables = BTreeMap::new();
-        for pair in &self.environment {
-            let (name, value) = pair.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("`--agent-env {pair}` is no pair `NAME=VALUE`"))
-            })?;
-            variables.insert(name.to_owned(), value.to_owned());
-        }
-        let name = named(found.last().or(found.first()));
+        let name = named(name.as_ref());
         let program = ProgramConfig {
             command,
             files: pinned,
@@ -94,6 +92,30 @@ impl ProgramArgs {
         let condition = Condition { program: Some(program), ..Condition::of(PROGRAM) };
         Ok(Some((format!("{PROGRAM}-{name}"), condition)))
     }
+
+    /// Returns what the user adds to the environment.
+    fn variables(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let pair = |pair: &String| {
+            let (name, value) = pair.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("`--agent-env {pair}` is no pair `NAME=VALUE`"))
+            })?;
+            Ok((name.to_owned(), value.to_owned()))
+        };
+        self.environment.iter().map(pair).collect()
+    }
+
+    /// Returns the folders in which a program will find others.
+    fn path(&self, program: &Utf8Path, variables: &BTreeMap<String, String>) -> Vec<Utf8PathBuf> {
+        let own = if self.uncontained { OUTSIDE.to_owned() } else { inside(program) };
+        let path = variables.get("PATH").unwrap_or(&own);
+        path.split(':').filter(|folder| !folder.is_empty()).map(Utf8PathBuf::from).collect()
+    }
+}
+
+/// Returns the folders in which a contained program finds others, as `PATH` has them.
+fn inside(program: &Utf8Path) -> String {
+    let own = program.parent().map(|folder| format!("{folder}:"));
+    format!("{}/usr/local/bin:/usr/bin:/bin", own.unwrap_or_default())
 }
 
 /// Makes a name of the file that is the agent.
@@ -199,17 +221,15 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
         let mut left = ENTRIES;
         marked(folder, DEEP, &mut left, &mut hidden);
     }
-    let mut path: Vec<String> = Vec::new();
-    for word in program.command.iter().take(1) {
-        path.extend(Utf8Path::new(word).parent().map(ToString::to_string));
-    }
-    path.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(str::to_owned));
+    let path = inside(program.command.first().map_or(Utf8Path::new(""), Utf8Path::new));
+    let closed = Cage::closes(bubblewrap.as_std_path());
     let mounts = shown.iter().map(|path| Mount::as_it_lies(path.as_std_path()));
     let cage = Cage {
         mounts: mounts.collect(),
         hidden: hidden.iter().map(|path| path.as_std_path().to_owned()).collect(),
         folder: "/".into(),
         environment: Vec::new(),
+        closed,
     };
     cage.try_out(bubblewrap.as_std_path()).map_err(|problem| {
         Failure::usage(format!("the program cannot be contained: {problem}"))
@@ -220,7 +240,8 @@ fn walls(program: &ProgramConfig, gym: &Gym, store: &Store) -> Result<Walls, Fai
         relay,
         mounts: cage.mounts,
         hidden: hidden.into_iter().collect(),
-        path: path.join(":"),
+        path,
+        closed,
     })
 }
 

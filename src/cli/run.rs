@@ -23,7 +23,6 @@ use super::start::{self, Shown};
 use super::tool_model::ToolModelArgs;
 use super::user_model::UserModelArgs;
 use super::{Code, Failure};
-use crate::model::Cassette;
 use crate::runner::Gym;
 use crate::store::{Condition, JudgeConfig, ModelConfig, RunConfig, Store};
 
@@ -263,7 +262,7 @@ pub(super) fn begin_with(
     let judged = args.judge.config(cast.model())?;
     args.cassette.refuse_unused(cast.acting.values(), &judged)?;
     let cassette = args.cassette.open()?;
-    check(cast, cassette.as_ref())?;
+    check(cast)?;
     for (name, condition) in &conditions {
         let Some(cassette) = &cassette else { break };
         cassette.refuse_recorded(name, &tasks)?;
@@ -304,15 +303,8 @@ pub(super) fn begin_with(
 }
 
 /// Refuses who cannot act, before anything is made.
-fn check(cast: &Cast, cassette: Option<&Arc<Cassette>>) -> Result<(), Failure> {
-    for condition in cast.acting.values() {
-        if cassette.is_some() && condition.program.is_some() {
-            return Err(Failure::usage("no cassette keeps what a program asks its model")
-                .hint("leave `--record-models` and `--replay-models` out with `--agent-cmd`"));
-        }
-        program::check(condition)?;
-    }
-    Ok(())
+fn check(cast: &Cast) -> Result<(), Failure> {
+    cast.acting.values().try_for_each(program::check)
 }
 
 impl RunArgs {

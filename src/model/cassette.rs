@@ -103,6 +103,9 @@ pub enum CassetteError {
     /// The recorded exchange had not ended when the attempt's working time was up.
     #[error("the recorded exchange was cut off by a limit")]
     CutOff,
+    /// The recorded exchange had not ended when the attempt did, which no limit ended.
+    #[error("the recorded exchange was left behind when the attempt ended")]
+    LeftBehind,
     /// What is recorded as a reply is none.
     #[error("the recorded reply cannot be read: {0}")]
     Unreadable(String),
@@ -344,6 +347,7 @@ impl Shelf {
                 | CassetteError::Irregular(_)
                 | CassetteError::Unknown { .. }
                 | CassetteError::CutOff
+                | CassetteError::LeftBehind
                 | CassetteError::Unreadable(_)
                 | CassetteError::Unscoped,
             ) => return,

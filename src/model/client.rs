@@ -19,9 +19,11 @@ use wildgym_sandbox::work::Working;
 use super::cassette::{Cassette, CassetteError};
 use super::endpoint::{Endpoint, Settings};
 use super::error::{Failure, ModelError};
+use super::foreign::Foreign;
 use super::judgement::{Answer, Judgement, hint, judge, judge_words};
+use super::line::Ended;
 use super::message::{self, Message, Offered};
-use super::reel::{Ended, Reel, Request, Turn};
+use super::reel::{Reel, Request, Turn};
 use super::reply::{self, Reply};
 use super::retry::{chance, retry_after};
 use super::sound::Sound;
@@ -221,29 +223,44 @@ impl Model {
     /// Sends a request whose body somebody else wrote, and returns the exchange.
     ///
     /// The model's name, and that nothing is streamed, are written by the gym; of its settings
-    /// hold those that the body does not have. No cassette keeps such exchanges.
+    /// hold those that the body does not have. Several may be under way in one scope: a replay
+    /// knows them again by what they say, in whatever order they come.
     pub async fn relay(
         &self,
         round: u32,
         body: &Map<String, Value>,
         working: Option<&mut Working>,
     ) -> Result<Exchange, ModelError> {
-        if self.is_replayed() {
-            return Err(CassetteError::Unscoped.into());
-        }
-        let own = format!("{}}}", self.shared.prefix);
-        let mut whole: Map<String, Value> = serde_json::from_str(&own).unwrap_or_default();
-        if body.contains_key("max_completion_tokens") {
-            whole.shift_remove("max_tokens");
-        }
-        let kept = |name: &str| !matches!(name, "model" | "stream" | "stream_options" | "n");
-        let theirs = body.iter().filter(|(name, _)| kept(name));
-        whole.extend(theirs.map(|(name, value)| (name.clone(), value.clone())));
-        let body = Bytes::from(Value::Object(whole).to_string());
-        let course = Course::new(&body);
+        let Foreign { body, digest, prefix, messages, tools } =
+            Foreign::of(&self.shared.prefix, body);
+        let course = Course { digest: digest.clone(), ..Course::new(&[]) };
         let posted = Posted { url: self.shared.endpoint.url.clone(), content_type: None, body };
-        let tools = Offered::default();
-        self.converse(course, posted, &Purpose::Chat { round, tools: &tools }, working).await
+        let nothing = Offered::default();
+        let purpose = Purpose::Chat { round, tools: &nothing };
+        let Some(reel) = &self.reel else {
+            if self.is_replayed() {
+                return Err(CassetteError::Unscoped.into());
+            }
+            return self.converse(course, posted, &purpose, working).await;
+        };
+        let key = self.shared.endpoint.key.as_ref();
+        let request = Request { digest, prefix: &prefix, messages: &messages, tools: &tools, key };
+        match reel.turn_by_content(request)? {
+            Turn::Known(ended) => self.recall(course, *ended, &purpose),
+            Turn::New(pending) => {
+                let ended = self.converse(course, posted, &purpose, working).await;
+                pending.keep(&ended)?;
+                ended
+            }
+        }
+    }
+
+    /// Says that nobody waits any more for what is under way in this scope, and that it is no
+    /// limit that cuts it off: a replay must not meet one there.
+    pub fn leave(&self) {
+        if let Some(reel) = &self.reel {
+            reel.leave();
+        }
     }
 
     /// Has what is said in a sound written down: asks the endpoint's sibling route

@@ -9,12 +9,12 @@
 //! from 1 in it. What is recorded is never served while recording: an endpoint that failed
 //! yesterday is asked again today. A replay serves one session, see [`State::session`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,9 @@ use super::cassette::{CassetteError, FORMAT, Shelf};
 use super::client::Exchange;
 use super::difference;
 use super::endpoint::Secret;
-use super::error::{Failure, ModelError};
+use super::error::ModelError;
+use super::line::{Asked, Before, Ended, Header, How, Line, Times, first};
 use super::message::{Message, Offered};
-use crate::record::Retry;
 
 /// A request, as far as a reel keeps it.
 #[derive(Debug)]
@@ -48,89 +48,6 @@ pub(super) enum Turn<'a> {
     Known(Box<Ended>),
     /// It is to be sent, and how it ends is to be kept.
     New(Box<Pending<'a>>),
-}
-
-/// The first line of a file.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Header {
-    format: u32,
-    wildgym: String,
-    run: String,
-    trial: String,
-    attempt: u32,
-    role: String,
-}
-
-/// Any other line.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    #[serde(default = "first", skip_serializing_if = "is_first")]
-    session: u32,
-    n: u32,
-    request: Asked,
-    ended: Ended,
-    #[serde(default)]
-    t: Times,
-}
-
-/// A request, as what it adds to the one before.
-#[derive(Debug, Serialize, Deserialize)]
-struct Asked {
-    digest: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    settings: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tools: Option<String>,
-    /// How many messages of the request before it repeats.
-    keep: usize,
-    /// The messages that follow those.
-    messages: Vec<Box<RawValue>>,
-}
-
-/// How an exchange ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Ended {
-    pub(super) how: How,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) status: Option<u16>,
-    /// The last answer's body, as it came but for the key.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub(super) body: String,
-    /// Whether that had to be repaired to be read.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(super) mended: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    /// Requests that failed before; of a failure, which counts them in its words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    retries: Vec<Retry>,
-}
-
-/// The ways to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum How {
-    /// With a reply.
-    Reply,
-    /// See [`ModelError::Refused`].
-    Refused,
-    /// See [`ModelError::ContextOverflow`].
-    Overflow,
-    /// See [`ModelError::Gone`].
-    Gone,
-    /// It had not ended when the one who asked was stopped.
-    Cut,
-}
-
-/// What depends on the machine or the hour.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Times {
-    took_ms: u64,
-    waited_ms: u64,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    retries: Vec<Retry>,
 }
 
 /// Where a scope has got to; it outlives the reels that are made for it.
@@ -159,6 +76,8 @@ pub(super) struct Reel {
     path: Utf8PathBuf,
     header: Header,
     position: Arc<Position>,
+    /// Whether what is cut off from now on is so by no limit.
+    left: AtomicBool,
     state: Mutex<Option<State>>,
 }
 
@@ -170,6 +89,8 @@ struct State {
     at: HashMap<(u32, u32), usize>,
     /// Where each session ends.
     sessions: BTreeMap<u32, usize>,
+    /// Exchanges that were served by what they say; each is served once.
+    served: HashSet<usize>,
     /// What the next line adds to.
     before: Before,
     /// Open for appending, and how long it is; none where it is replayed.
@@ -185,38 +106,51 @@ impl State {
 
     /// Returns the session that a replay serves from which the exchange of that number is
     /// asked for: of those that have the same request there, so that two judges do not meet,
-    /// the last that the endpoint did not break, else the last.
-    fn session(&self, n: u32, digest: &str) -> u32 {
+    /// the last that the endpoint did not break, else the last. Without a number it may stand
+    /// anywhere.
+    fn session(&self, n: Option<u32>, digest: &str) -> u32 {
+        let has = |session: u32| match n {
+            Some(n) => self.find(session, n).is_some_and(|(_, line)| line.is(digest)),
+            None => self.lines.iter().any(|line| line.session == session && line.is(digest)),
+        };
         let rank = |(number, end): (&u32, &usize)| {
-            let same = self.find(*number, n).is_some_and(|(_, line)| line.request.digest == digest);
             let whole = self.lines.get(*end).is_some_and(|line| match line.ended.how {
                 How::Reply | How::Overflow => true,
                 How::Refused | How::Gone | How::Cut => false,
             });
-            (same, whole, *number)
+            (has(*number), whole, *number)
         };
         self.sessions.iter().map(rank).max().map_or_else(first, |(_, _, number)| number)
     }
-}
 
-/// The request of a line.
-#[derive(Debug, Default)]
-struct Before {
-    messages: Vec<Message>,
-    settings: String,
-}
+    /// Returns the exchanges of a session that were not served yet, and where they stand.
+    fn left(&self, session: u32) -> impl Iterator<Item = (usize, &Line)> {
+        let of_it = move |(index, line): &(usize, &Line)| {
+            line.session == session && !self.served.contains(index)
+        };
+        self.lines.iter().enumerate().filter(of_it)
+    }
 
-impl Before {
-    /// Goes on to the request of the next line; false where that does not fit.
-    fn apply(&mut self, asked: &Asked) -> bool {
-        let fits = asked.keep <= self.messages.len();
-        self.messages.truncate(asked.keep);
-        self.messages
-            .extend(asked.messages.iter().map(|message| Message::from_json(message.get())));
-        if let Some(settings) = &asked.settings {
-            settings.get().clone_into(&mut self.settings);
+    /// Returns the exchange of that request which began first and was not served yet; from now
+    /// on it was.
+    fn serve(&mut self, session: u32, digest: &str) -> Option<&Line> {
+        let same = self.left(session).filter(|(_, line)| line.is(digest));
+        let (index, _) = same.min_by_key(|(_, line)| line.n)?;
+        self.served.insert(index);
+        self.lines.get(index)
+    }
+
+    /// Returns where the exchange stands, of those not served yet, whose request begins as
+    /// `messages` do for longest; of several the one that began first.
+    fn nearest(&self, session: u32, messages: &[Message]) -> Option<usize> {
+        let mut before = Before::default();
+        let mut shared = Vec::new();
+        for line in &self.lines {
+            before.apply(&line.request);
+            shared.push(before.messages.iter().zip(messages).take_while(|(a, b)| a == b).count());
         }
-        fits
+        let rank = |(index, line): &(usize, &Line)| (shared.get(*index).copied(), Reverse(line.n));
+        self.left(session).max_by_key(rank).map(|(index, _)| index)
     }
 }
 
@@ -235,7 +169,14 @@ impl Reel {
             attempt,
             role: role.to_owned(),
         };
-        Self { shelf, path, header, position, state: Mutex::new(None) }
+        Self {
+            shelf,
+            path,
+            header,
+            position,
+            left: AtomicBool::new(false),
+            state: Mutex::new(None),
+        }
     }
 
     /// Tells whether there is a file.
@@ -246,8 +187,37 @@ impl Reel {
     /// Takes the next number for a request, and returns what was recorded under it where
     /// it replays, else the place to record it.
     pub(super) fn turn<'a>(&'a self, request: Request<'a>) -> Result<Turn<'a>, CassetteError> {
-        let n = self.position.begun.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let n = self.next();
         let known = self.known(n, &request);
+        self.turned(n, request, known)
+    }
+
+    /// The same for requests that may be under way side by side: what was recorded is known
+    /// again by what it says, and of equal requests the one that began first is served first.
+    pub(super) fn turn_by_content<'a>(
+        &'a self,
+        request: Request<'a>,
+    ) -> Result<Turn<'a>, CassetteError> {
+        let n = self.next();
+        let known = self.known_by_content(n, &request);
+        self.turned(n, request, known)
+    }
+
+    /// From now on nothing that is cut off is so by a limit.
+    pub(super) fn leave(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
+    fn next(&self) -> u32 {
+        self.position.begun.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+
+    fn turned<'a>(
+        &'a self,
+        n: u32,
+        request: Request<'a>,
+        known: Result<Option<Ended>, CassetteError>,
+    ) -> Result<Turn<'a>, CassetteError> {
         match known {
             Ok(None) => Ok(Turn::New(Box::new(Pending { reel: self, n, request, kept: false }))),
             known => {
@@ -267,7 +237,8 @@ impl Reel {
         if !self.shelf.replays {
             return Ok(None);
         }
-        let session = self.position.session.get_or_init(|| state.session(n, &request.digest));
+        let find = || state.session(Some(n), &request.digest);
+        let session = self.position.session.get_or_init(find);
         let Some((index, line)) = state.find(*session, n) else {
             return Err(CassetteError::Missing { round: n, scope: self.scope() });
         };
@@ -276,6 +247,34 @@ impl Reel {
         }
         let what = self.difference(&state.lines[..=index], request);
         Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+    }
+
+    /// Returns how a recorded exchange of that request ended; none where it is to be sent.
+    fn known_by_content(
+        &self,
+        n: u32,
+        request: &Request<'_>,
+    ) -> Result<Option<Ended>, CassetteError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = match &mut *state {
+            Some(state) => state,
+            none => none.insert(self.open()?),
+        };
+        if !self.shelf.replays {
+            return Ok(None);
+        }
+        let find = || state.session(None, &request.digest);
+        let session = *self.position.session.get_or_init(find);
+        if let Some(line) = state.serve(session, &request.digest) {
+            return Ok(Some(line.ended.clone()));
+        }
+        match state.nearest(session, request.messages) {
+            Some(index) => {
+                let what = self.difference(&state.lines[..=index], request);
+                Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+            }
+            None => Err(CassetteError::Missing { round: n, scope: self.scope() }),
+        }
     }
 
     /// Tells whether the scope is of no trial, and so of no run: a judge's first questions.
@@ -462,20 +461,6 @@ impl Reel {
     }
 }
 
-impl Header {
-    /// Returns the same scope, of no run yet.
-    fn named(&self) -> Self {
-        Self {
-            format: self.format,
-            wildgym: self.wildgym.clone(),
-            run: String::new(),
-            trial: self.trial.clone(),
-            attempt: self.attempt,
-            role: self.role.clone(),
-        }
-    }
-}
-
 /// A request whose end is to be kept. Dropped before, it was cut off, which is kept too.
 #[derive(Debug)]
 pub(super) struct Pending<'a> {
@@ -518,74 +503,9 @@ impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if !self.kept && !self.reel.shelf.is_stopped() {
             // Nobody is left to hear of an error.
-            let _unkept = self.reel.append(self.n, &self.request, Ended::cut(), Times::default());
-        }
-    }
-}
-
-impl Times {
-    fn new(took: Duration, waited: Duration, retries: &[Retry]) -> Self {
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        Self { took_ms: ms(took), waited_ms: ms(waited), retries: retries.to_vec() }
-    }
-}
-
-impl How {
-    fn of(error: &ModelError) -> Option<Self> {
-        match error {
-            ModelError::Refused(_) => Some(Self::Refused),
-            ModelError::ContextOverflow(_) => Some(Self::Overflow),
-            ModelError::Gone(_) => Some(Self::Gone),
-            ModelError::Misconfigured(_) | ModelError::Cassette(_) => None,
-        }
-    }
-}
-
-impl Ended {
-    fn cut() -> Self {
-        Self {
-            how: How::Cut,
-            status: None,
-            body: String::new(),
-            mended: false,
-            reason: None,
-            hint: None,
-            retries: Vec::new(),
-        }
-    }
-
-    fn failed(how: How, failure: &Failure) -> Self {
-        Self {
-            how,
-            status: failure.status,
-            body: failure.body.clone(),
-            reason: Some(failure.reason.clone()),
-            hint: failure.hint.clone(),
-            retries: failure.retries.clone(),
-            ..Self::cut()
-        }
-    }
-
-    /// Returns the error with which it ended; none where there was a reply.
-    pub(super) fn error(&self, request_digest: &str) -> Option<ModelError> {
-        let failure = || {
-            Box::new(Failure {
-                request_digest: request_digest.to_owned(),
-                status: self.status,
-                reason: self.reason.clone().unwrap_or_default(),
-                hint: self.hint.clone(),
-                body: self.body.clone(),
-                retries: self.retries.clone(),
-                took: Duration::ZERO,
-                waited: Duration::ZERO,
-            })
-        };
-        match self.how {
-            How::Reply => None,
-            How::Refused => Some(ModelError::Refused(failure())),
-            How::Overflow => Some(ModelError::ContextOverflow(failure())),
-            How::Gone => Some(ModelError::Gone(failure())),
-            How::Cut => Some(CassetteError::CutOff.into()),
+            let left = self.reel.left.load(Ordering::Relaxed);
+            let ended = if left { Ended::left() } else { Ended::cut() };
+            let _unkept = self.reel.append(self.n, &self.request, ended, Times::default());
         }
     }
 }
@@ -593,19 +513,4 @@ impl Ended {
 /// Tells whether a scope of that name is of no trial: a trial's name has several parts.
 pub(super) fn is_aside(trial: &str) -> bool {
     !trial.contains('/')
-}
-
-/// Returns the number of the first session.
-fn first() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_first(session: &u32) -> bool {
-    *session == first()
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_false(flag: &bool) -> bool {
-    !*flag
 }

@@ -72,7 +72,8 @@ pub enum Record {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// When the line was written, in milliseconds since the attempt began; for the
-    /// first line, since the Unix epoch.
+    /// first line, since the Unix epoch. Of an exchange that is written after one which was
+    /// asked for earlier: when it ended.
     pub at_ms: u64,
     /// How long the thing took, in milliseconds.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -19,4 +19,5 @@ mod peers;
 mod prisoner;
 mod program;
 mod server;
+mod subagents;
 mod suite;

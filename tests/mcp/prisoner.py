@@ -1,5 +1,5 @@
 """Tries what a contained program must not be able to do, and tells in its answer what it got."""
-import glob, json, os, socket, subprocess, sys, time
+import ctypes, glob, json, os, platform, socket, subprocess, sys, time
 
 orders = json.loads(sys.argv[1])
 got = []
@@ -75,6 +75,19 @@ try:
     note("made", "a socket between virtual machines")
 except OSError:
     pass
+
+# Keyrings belong to no namespace: what is left there, another attempt would find.
+libc = ctypes.CDLL(None, use_errno=True)
+numbers = {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}.get(platform.machine(), ())
+if numbers:
+    add, request, control = numbers
+    if libc.syscall(add, b"user", b"wildgym-story", b"left", 4, -5) >= 0:
+        note("left", "a key")
+    if libc.syscall(control, 0, -3, 0) >= 0:
+        note("found", "a keyring")
+# A namespace of its own, in which it could mount memory without a limit.
+if orders["closed"] and libc.unshare(0x10000000) == 0:
+    note("made", "a user namespace")
 
 # Writing where it was given nothing to write.
 for path in ["/usr/bin/mine", "/etc/mine", __file__, "/run/wildgym/task.md", "/run/wildgym/mine"]:

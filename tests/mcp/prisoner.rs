@@ -28,10 +28,16 @@ fn own_address() -> String {
 }
 
 /// Returns how many processes have a word among their arguments.
-fn processes(word: &str) -> usize {
+pub(crate) fn processes(word: &str) -> usize {
     let folders = std::fs::read_dir("/proc").unwrap().flatten();
     let arguments = folders.filter_map(|folder| std::fs::read(folder.path().join("cmdline")).ok());
     arguments.filter(|bytes| String::from_utf8_lossy(bytes).contains(word)).count()
+}
+
+/// Returns whether bubblewrap here keeps programs from making user namespaces.
+fn closes() -> bool {
+    wildgym_sandbox::guest::bubblewrap()
+        .is_ok_and(|program| wildgym_sandbox::guest::Cage::closes(&program))
 }
 
 struct Prison {
@@ -74,7 +80,7 @@ impl Prison {
         let orders = json!({
             "paths": paths, "secrets": [SECRET, KEY], "port": listener.local_addr().unwrap().port(),
             "address": own_address(), "abstract": mark, "mark": mark, "daemon": DAEMON,
-            "stay": stay, "walk": false,
+            "stay": stay, "walk": false, "closed": closes(),
         });
         Self { place, orders, mark, _listeners: (listener, socket) }
     }
@@ -179,4 +185,81 @@ fn a_program_does_not_outlive_the_gym() {
         gym.wait().unwrap();
         prison.is_empty();
     }
+}
+
+/// What a program fills is bounded in sum, whether its files still have names or not, and in
+/// whatever folder they lie.
+#[test]
+fn a_program_cannot_fill_the_disk() {
+    if !contains() {
+        return;
+    }
+    let table = [
+        ("many files", "open(f'{n}', 'wb').truncate(200 << 20)", "MiB, and 1024 are allowed"),
+        ("one folder deep", "os.makedirs(f'{n}'); open(f'{n}/x', 'wb').truncate(200 << 20)", "MiB"),
+        (
+            "files without a name",
+            "f = open('x', 'wb'); f.truncate(200 << 20); os.remove('x'); kept.append(f)",
+            "MiB, and 1024 are allowed",
+        ),
+        (
+            "beside its answer",
+            "open(f'{os.path.dirname(os.environ[\"WILDGYM_ANSWER_FILE\"])}/{n}', 'wb')\
+             .truncate(200 << 20)",
+            "MiB, and 1024 are allowed",
+        ),
+    ];
+    for (name, step, words) in table {
+        let place = Place::new();
+        suite::write(place.path());
+        std::fs::create_dir(place.path().join("agent")).unwrap();
+        let text = format!(
+            "import os, time\nkept = []\nfor n in range(8):\n    {step}\ntime.sleep(600)\n"
+        );
+        std::fs::write(place.path().join("agent/fill.py"), text).unwrap();
+        let command = format!("{} agent/fill.py", python());
+        let args =
+            ["run", "suite", "--agent-cmd", &command, "--name", "full", "-k", "1", "--quiet"];
+        let ran = place.wildgym(&args);
+        assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
+        let end = outcome(&place, "full");
+        assert_eq!(end["outcome"], "no-answer", "{name}: {end}");
+        assert!(end["detail"].as_str().unwrap().contains(words), "{name}: {end}");
+    }
+}
+
+/// No single file grows beyond what it may, and a folder that is shut hides nothing from the
+/// record but itself.
+#[test]
+fn files_of_a_program_are_bounded_and_kept() {
+    const TEXT: &str = "
+import os
+os.makedirs('shut')
+open('shut/in', 'w').write('in')
+open('out', 'w').write('out')
+os.chmod('shut', 0)
+said = [os.statvfs(place).f_blocks * os.statvfs(place).f_frsize >> 20 for place in ('/tmp', '/dev/shm')]
+try:
+    with open('large', 'wb') as file:
+        file.truncate(300 << 20)
+    said.append('grew')
+except OSError as error:
+    said.append(error.errno)
+print(said)
+";
+    if !contains() {
+        return;
+    }
+    let place = Place::new();
+    suite::write(place.path());
+    std::fs::create_dir(place.path().join("agent")).unwrap();
+    std::fs::write(place.path().join("agent/files.py"), TEXT).unwrap();
+    let command = format!("{} agent/files.py", python());
+    let args = ["run", "suite", "--agent-cmd", &command, "--name", "files", "-k", "1", "--quiet"];
+    let ran = place.wildgym(&args);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let end = outcome(&place, "files");
+    // 27 is `EFBIG`.
+    assert_eq!(end["answer"], "[512, 512, 27]", "{end}");
+    assert!(end["files"].to_string().contains("out"), "{end}");
 }

@@ -1,5 +1,6 @@
 //! `wildgym run --agent-cmd`: programs as agents.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -7,6 +8,7 @@ use wildgym_support::{ScriptedServer, calls, says};
 
 use super::common::{Place, transcripts};
 use super::peers::Peers;
+use super::prisoner::processes;
 use super::suite;
 
 /// Returns whether programs can be contained here, or says that a story is skipped.
@@ -73,6 +75,23 @@ fn an_answer_can_be_given_in_three_ways() {
         ("fails.sh", "echo 42; echo oh no >&2; exit 3", "no-answer", "status 3", "a failure"),
         ("link.sh", "ln -s /etc/hosts \"$WILDGYM_ANSWER_FILE\"", "no-answer", "without", "a link"),
         ("killed.sh", "kill -9 $$", "no-answer", "status 137", "a signal"),
+        ("lacks.sh", "no-such-program", "no-answer", "status 127", "it ran, and missed another"),
+        ("fifo.sh", "mkfifo \"$WILDGYM_ANSWER_FILE\"", "no-answer", "without", "a pipe"),
+        ("folder.sh", "mkdir \"$WILDGYM_ANSWER_FILE\"", "no-answer", "without", "a folder"),
+        (
+            "long.sh",
+            "head -c 300000 /dev/zero | tr '\\0' 4 > \"$WILDGYM_ANSWER_FILE\"",
+            "no-answer",
+            "wrote 300000 bytes",
+            "a long answer is not cut to another one",
+        ),
+        (
+            "links.sh",
+            "rm data.csv; ln -s /etc/passwd stolen; ln -s / root; mkfifo pipe; echo 42",
+            "answered",
+            "42",
+            "links lead nowhere",
+        ),
     ];
     let place = Place::new();
     suite::write(place.path());
@@ -88,6 +107,9 @@ fn an_answer_can_be_given_in_three_ways() {
         if name == "keep.sh" {
             assert!(end["files"].to_string().contains("new.txt"), "{end}");
         }
+        if name == "links.sh" {
+            assert_eq!(end["files"].as_array().map_or(0, Vec::len), 0, "{end}");
+        }
     }
 }
 
@@ -96,7 +118,21 @@ fn what_cannot_be_run_is_said() {
     let place = Place::new();
     suite::write(place.path());
     std::fs::write(place.path().join("suite/tasks/mc-sum/files/agent.sh"), "true").unwrap();
+    let write = |name: &str, text: &str, mode: u32| {
+        let file = place.path().join("agent").join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    write("closed.sh", "#!/bin/sh\n", 0o644);
+    write("gone.py", "#!/opt/no/python3\n", 0o755);
+    write("named.js", "#!/usr/bin/env no-such-node\n", 0o755);
+    write("text.txt", "hello", 0o755);
     let table: &[(&[&str], &str)] = &[
+        (&["--agent-cmd", "agent/closed.sh"], "may not be executed"),
+        (&["--agent-cmd", "agent/gone.py"], "`/opt/no/python3`, which is not there"),
+        (&["--agent-cmd", "agent/named.js"], "`no-such-node`, which is in none of"),
+        (&["--agent-cmd", "agent/text.txt"], "neither a program nor a script"),
         (&["--agent-cmd", "no-such-program x"], "there is no program `no-such-program`"),
         (&["--agent-cmd", "'sh"], "never closed"),
         (&["--agent-cmd", "sh", "--agent-mount", "nowhere"], "there is no such path"),
@@ -112,6 +148,51 @@ fn what_cannot_be_run_is_said() {
         let skipped = ran.err.contains("cannot be contained");
         assert!(ran.err.contains(expected) || skipped, "{more:?}: {}", ran.err);
         assert_eq!(ran.code, Some(2), "{more:?}: {}", ran.err);
+    }
+}
+
+/// A program that cannot be started once the run goes on is lost, and not one that has no
+/// answer: with walls, where the relay says so, and without, where the keeper does.
+#[test]
+fn no_score_is_made_of_a_program_that_is_gone() {
+    if !contains() {
+        return;
+    }
+    for walls in [&[][..], &["--uncontained"]] {
+        let place = Place::new();
+        suite::write(place.path());
+        let folder = place.path().join("agent");
+        std::fs::create_dir(&folder).unwrap();
+        let file = folder.join("once.sh");
+        let nap = format!("0.05{}", std::process::id());
+        let text =
+            format!("#!/bin/sh\nwhile [ ! -e \"${{0%/*}}/go\" ]; do sleep {nap}; done\necho 42\n");
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut args = vec!["run", "suite", "--agent-cmd", "agent/once.sh", "--name", "gone"];
+        args.extend(["-k", "2", "--concurrency", "1", "--quiet"]);
+        args.extend(walls);
+        let mut gym = place.start(&args);
+        // Once it sleeps, the shell has read it.
+        while processes(&format!("sleep\0{nap}")) == 0 {
+            assert!(gym.try_wait().unwrap().is_none(), "the program does not start");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        std::fs::remove_file(&file).unwrap();
+        std::fs::write(folder.join("go"), "").unwrap();
+        gym.wait().unwrap();
+        let ends: Vec<Value> = transcripts(&place.path().join("runs/gone"))
+            .into_values()
+            .map(|text| serde_json::from_str(text.lines().last().unwrap()).unwrap())
+            .collect();
+        assert_eq!(ends[0]["answer"], "42", "{ends:?}");
+        assert!(ends.len() > 1, "{ends:?}");
+        for end in &ends[1..] {
+            assert_eq!(end["outcome"], "lost:harness", "{end}");
+            let detail = end["detail"].as_str().unwrap();
+            assert!(detail.contains("could not be started"), "{end}");
+            assert!(detail.contains("once.sh"), "{end}");
+        }
     }
 }
 

@@ -7,9 +7,9 @@
 //! still there and ends itself.
 //!
 //! Its standard input and output are the browser's remote control, passed on as
-//! descriptors 3 and 4. Its standard error is never written to: it is the pipe whose
-//! other end only the gym holds, so that its closing tells the gym's end, however that
-//! came.
+//! descriptors 3 and 4. Its standard error is written to only where the keeper itself fails:
+//! it is the pipe whose other end only the gym holds, so that its closing tells the gym's
+//! end, however that came.
 //!
 //! Other guests of the gym are kept in the same way, with their own standard input and
 //! output.
@@ -86,7 +86,11 @@ pub fn keep_guest(
     set_child_subreaper(Some(getpid()))?;
     limit(MEMORY);
     let (arguments, filter) = filtered(program, arguments)?;
-    let mut child = Command::new(program).args(arguments).stderr(File::create(errors)?).spawn()?;
+    let started = Command::new(program).args(arguments).stderr(File::create(errors)?).spawn();
+    let mut child = started.map_err(|error| {
+        let program = program.to_string_lossy();
+        io::Error::other(format!("`{program}` cannot be started: {error}"))
+    })?;
     drop(filter);
     let ended = Pid::from_raw(child.id().cast_signed()).map_or(Ok(()), wait_for_either);
     let status = child.try_wait();

@@ -32,6 +32,7 @@ pub use keeper::{keep, keep_guest};
 pub use observation::{Element, Observation, Scroll};
 pub use page::{NOWHERE, Session, SessionOptions};
 pub use pool::{BrowserSettings, Browsers};
+pub(crate) use tree::below;
 pub use video::{Frame, Video};
 
 /// Why an action had no effect. The messages are read by the agent, except where the

@@ -72,15 +72,28 @@ pub struct Cage {
     pub folder: PathBuf,
     /// All of its environment.
     pub environment: Vec<(String, String)>,
+    /// Whether it can make no user namespaces, in which it could mount what is in memory
+    /// without a limit; see [`Cage::closes`].
+    pub closed: bool,
 }
 
 impl Cage {
+    /// Tells whether this bubblewrap can keep a guest from making user namespaces: those
+    /// before version 0.8 cannot.
+    #[must_use]
+    pub fn closes(bubblewrap: &Path) -> bool {
+        Self { folder: "/".into(), closed: true, ..Self::default() }.try_out(bubblewrap).is_ok()
+    }
+
     /// Returns the arguments with which bubblewrap builds the cage and runs a command in it.
     #[must_use]
     pub fn arguments(&self, command: &[OsString]) -> Vec<OsString> {
         let mut all = Arguments::default();
         all.put(["--unshare-all", "--new-session", "--die-with-parent", "--clearenv"]);
         all.put(["--cap-drop", "ALL", "--hostname", "gym"]);
+        if self.closed {
+            all.put(["--unshare-user", "--disable-userns"]);
+        }
         all.put(["--proc", "/proc", "--dev", "/dev"]);
         for folder in SYSTEM {
             all.system(Path::new(folder));
@@ -167,7 +180,10 @@ impl Arguments {
     /// Lays something empty over what is not to be seen.
     fn hide(&mut self, path: &Path, inside: &Path) {
         if path.is_dir() {
-            self.put(["--size", IN_MEMORY, "--tmpfs"]);
+            self.put(["--tmpfs"]);
+            self.put([inside]);
+            // It would be more memory to fill.
+            self.put(["--remount-ro"]);
             self.put([inside]);
         } else if path.exists() {
             self.put(["--ro-bind", "/dev/null"]);
@@ -215,9 +231,11 @@ mod tests {
             ],
             folder: "/".into(),
             environment: vec![("A".to_owned(), "b c".to_owned())],
+            closed: false,
         };
         let words = words(&cage);
         assert!(words.contains("--tmpfs /agent/runs "), "a folder is covered: {words}");
+        assert!(words.contains("--remount-ro /agent/runs "), "and takes nothing: {words}");
         assert!(words.contains("--ro-bind /dev/null /agent/key "), "a file too: {words}");
         assert!(words.contains("/dev/null /usr/bin/env "), "what the system shows: {words}");
         assert!(!words.contains("/agent/runs/one"), "nothing in it is named: {words}");

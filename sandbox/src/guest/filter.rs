@@ -2,9 +2,10 @@
 //!
 //! Namespaces wall in what has one. Some kinds of sockets have none, such as those between
 //! virtual machines and their host (`AF_VSOCK`), on which two guests, or a guest and the host,
-//! could meet. So sockets are of the kinds that namespaces know and of no other, rings of
-//! requests (`io_uring`), which can make sockets past any filter, are not there, and neither
-//! are the system calls of another architecture.
+//! could meet. So sockets are of the kinds that namespaces know and of no other. Keyrings of
+//! the kernel, which belong to a user and a login and not to a namespace, are not there: one
+//! guest could leave there what another reads. Neither are rings of requests (`io_uring`),
+//! which can make sockets past any filter, and the system calls of another architecture.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,14 +15,24 @@ use std::path::Path;
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// Number of the architecture, and of its call `socket`; `include/uapi/linux/audit.h` and
-/// `asm/unistd.h` of Linux.
+/// Numbers of an architecture, and of its calls.
+#[derive(Debug, Clone, Copy)]
+struct Native {
+    architecture: u32,
+    socket: u32,
+    /// `add_key`, `request_key`, `keyctl`.
+    keys: [u32; 3],
+}
+
+/// Those of this one; `include/uapi/linux/audit.h` and `asm/unistd.h` of Linux.
 #[cfg(target_arch = "x86_64")]
-const NATIVE: Option<(u32, u32)> = Some((0xC000_003E, 41));
+const NATIVE: Option<Native> =
+    Some(Native { architecture: 0xC000_003E, socket: 41, keys: [248, 249, 250] });
 #[cfg(target_arch = "aarch64")]
-const NATIVE: Option<(u32, u32)> = Some((0xC000_00B7, 198));
+const NATIVE: Option<Native> =
+    Some(Native { architecture: 0xC000_00B7, socket: 198, keys: [217, 218, 219] });
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const NATIVE: Option<(u32, u32)> = None;
+const NATIVE: Option<Native> = None;
 
 /// Instructions of `linux/filter.h`: load a word, compare, return.
 const LOAD: u16 = 0x20;
@@ -54,14 +65,17 @@ type Step = (u16, u8, u8, u32);
 
 /// Returns the filter; none for an architecture whose numbers are not known here.
 fn program() -> Option<Vec<u8>> {
-    let (architecture, socket) = NATIVE?;
+    let Native { architecture, socket, keys: [add, request, control] } = NATIVE?;
     let [local, v4, v6, netlink] = KINDS;
-    let steps: [Step; 14] = [
+    let steps: [Step; 17] = [
         (LOAD, 0, 0, ARCHITECTURE),
-        (EQUAL, 0, 11, architecture),
+        (EQUAL, 0, 14, architecture),
         (LOAD, 0, 0, NUMBER),
-        (AT_LEAST, 9, 0, X32),
-        (EQUAL, 8, 0, IO_URING),
+        (AT_LEAST, 12, 0, X32),
+        (EQUAL, 11, 0, IO_URING),
+        (EQUAL, 10, 0, add),
+        (EQUAL, 9, 0, request),
+        (EQUAL, 8, 0, control),
         (EQUAL, 0, 6, socket),
         (LOAD, 0, 0, ARGUMENT),
         (EQUAL, 4, 0, local),
@@ -131,7 +145,8 @@ mod tests {
 
     #[test]
     fn only_sockets_with_a_namespace_can_be_made() {
-        let (Some(filter), Some((native, socket))) = (program(), NATIVE) else { return };
+        let (Some(filter), Some(numbers)) = (program(), NATIVE) else { return };
+        let Native { architecture: native, socket, keys: [add, request, control] } = numbers;
         let table = [
             (native, 0, 40, ALLOW, "any other call"),
             (native, socket, 1, ALLOW, "a local socket"),
@@ -141,6 +156,10 @@ mod tests {
             (native, socket, 40, FAIL | EAFNOSUPPORT, "between virtual machines"),
             (native, socket, 17, FAIL | EAFNOSUPPORT, "packets"),
             (native, socket, 38, FAIL | EAFNOSUPPORT, "ciphers of the kernel"),
+            (native, add, 0, FAIL | ENOSYS, "a key"),
+            (native, request, 0, FAIL | ENOSYS, "another's key"),
+            (native, control, 0, FAIL | ENOSYS, "a keyring"),
+            (native, control + 1, 0, ALLOW, "what comes after them"),
             (native, IO_URING, 0, FAIL | ENOSYS, "rings of requests"),
             (native, X32 + 41, 40, FAIL | ENOSYS, "x32"),
             (0x4000_0003, 102, 1, FAIL | ENOSYS, "another architecture"),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
@@ -40,11 +40,16 @@ pub struct Guest {
 }
 
 /// How a guest ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
     /// Its exit status: 128 and the signal where one ended it; none where that is unknown.
     pub status: Option<i32>,
+    /// Why it could not be kept, where the keeper failed: its program could not be started, say.
+    pub failed: Option<String>,
 }
+
+/// The most that a keeper says, in bytes.
+const WORDS: u64 = 4 << 10;
 
 impl Guest {
     /// Starts a guest; returns it with its standard output.
@@ -67,11 +72,25 @@ impl Guest {
             .ok_or_else(|| io::Error::other("it has no standard output"))
     }
 
+    /// Returns the number of the keeper's process, below which all of the guest's are.
+    #[must_use]
+    pub fn keeper(&self) -> u32 {
+        self.keeper.id()
+    }
+
+    /// Returns what a keeper that has ended said: it speaks only where it failed.
+    fn failed(&mut self) -> Option<String> {
+        let mut said = Vec::new();
+        let _cut = self.lifeline.take()?.take(WORDS).read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said).trim().to_owned();
+        Some(said).filter(|said| !said.is_empty())
+    }
+
     /// Completes when the guest has ended by itself, and all that it started with it.
     pub async fn ended(&mut self) -> io::Result<Left> {
         loop {
             if let Some(status) = self.keeper.try_wait()? {
-                return Ok(Left { status: status.code() });
+                return Ok(Left { status: status.code(), failed: self.failed() });
             }
             tokio::time::sleep(LOOK).await;
         }

@@ -7,10 +7,12 @@
 
 mod cage;
 mod filter;
+mod held;
 mod kept;
 
 pub use crate::browser::keep_guest;
 pub(crate) use cage::{Arguments, IN_MEMORY};
 pub use cage::{Cage, HOME, Mount, bubblewrap};
 pub(crate) use filter::filtered;
+pub use held::Held;
 pub use kept::{Guest, Left, Start};

@@ -108,13 +108,19 @@ impl Workspace {
         self.fill(path, size, &mut file)
     }
 
-    /// Lists all regular files, sorted by path; at most 200,000.
+    /// Lists all regular files, sorted by path; at most 200,000. What lies in a directory that
+    /// may not be read is left out.
     pub fn list(&self) -> Result<Vec<Entry>, WorkspaceError> {
         let mut entries = Vec::new();
-        self.walk(|entry| {
+        let walked = self.walk(|entry| {
             entries.push(entry);
             entries.len() <= LISTED
-        })?;
+        });
+        match walked {
+            Err(WorkspaceError::Io { source, .. })
+                if source.kind() == io::ErrorKind::PermissionDenied => {}
+            walked => walked?,
+        }
         if entries.len() > LISTED {
             return Err(WorkspaceError::Full(format!(
                 "it holds more than {LISTED} files, which are too many to list; remove some"

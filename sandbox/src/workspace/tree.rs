@@ -49,15 +49,25 @@ struct Pending {
 /// Calls `visit` for everything below `root` with its path and what `lstat` says,
 /// until `visit` returns false.
 ///
-/// What disappears meanwhile is skipped. A directory that may not be read is an error.
+/// What disappears meanwhile is skipped. A directory that may not be read is an error, which
+/// comes after all else has been visited.
 pub(super) fn walk(
     root: impl AsFd,
     mut visit: impl FnMut(&Utf8PathBuf, &Stat) -> bool,
 ) -> io::Result<()> {
     let anchor = Arc::new(root.as_fd().try_clone_to_owned()?);
     let mut pending = vec![Pending { anchor, below: Vec::new(), path: Utf8PathBuf::new() }];
+    let mut closed = None;
     while let Some(mut next) = pending.pop() {
-        let Some(directory) = descend(&next)? else { continue };
+        let directory = match descend(&next) {
+            Ok(Some(directory)) => directory,
+            Ok(None) => continue,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                closed.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         let mut entries = Dir::read_from(&directory)?;
         if next.below.len() >= STEP {
             next.anchor = Arc::new(directory.try_clone()?);
@@ -83,7 +93,7 @@ pub(super) fn walk(
             }
         }
     }
-    Ok(())
+    closed.map_or(Ok(()), Err)
 }
 
 /// Opens a pending directory; nothing if it is gone or no directory any more.

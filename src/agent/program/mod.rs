@@ -9,9 +9,12 @@
 //! It is a guest of the machine: contained, it sees its own files, the workspace and these two
 //! endpoints, and nothing else. Whatever it started ends with the attempt.
 
+mod bounds;
+mod door;
 mod end;
 mod post;
 mod proxy;
+mod startable;
 mod words;
 
 use std::sync::Arc;
@@ -20,11 +23,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use futures::future::BoxFuture;
 use wildgym_sandbox::guest::Mount;
 
+pub use post::OUTSIDE;
+pub use startable::startable;
 pub use words::{files, own, split};
 
 use super::{Agent, Answers, Asking, Broken, Ending, Episode, Seat, drive};
 use crate::model::Model;
-use crate::record::Lost;
+use crate::record::{Lost, Outcome};
+use bounds::Bounds;
 use end::Output;
 use post::Post;
 
@@ -54,6 +60,8 @@ pub struct Walls {
     pub hidden: Vec<Utf8PathBuf>,
     /// Folders of the programs that it may start, as `PATH` has them.
     pub path: String,
+    /// Whether it can make no user namespaces.
+    pub closed: bool,
 }
 
 /// A program as an agent.
@@ -96,18 +104,32 @@ impl Program {
         let (mut guest, output) =
             started.map_err(|error| broken("the program cannot be started", &error))?;
         let output = Output::read(output);
+        let bounds = Bounds::of(&episode.toolbox.sandbox().workspace, post.place(), guest.keeper());
+        let bounds =
+            bounds.map_err(|error| broken("what the program fills cannot be watched", &error))?;
         // The seat at which the program's end is told must not keep the episode alive.
         let driving = drive(episode, &mut wishes, self.model.as_ref());
         let leaving = async {
             let left = guest.ended().await;
-            let ending = end::of(&post, left, output).await;
-            let _over = seat.end(ending).await;
-            std::future::pending::<()>().await;
+            match end::of(&post, left, output).await {
+                Ok(ending) => {
+                    let _over = seat.end(ending).await;
+                    std::future::pending().await
+                }
+                Err(broken) => broken,
+            }
+        };
+        // What is under way then is cut off by no limit.
+        let filled = async {
+            let said = bounds.exceeded().await;
+            self.model.iter().for_each(Model::leave);
+            said
         };
         tokio::select! {
             biased;
             ended = driving => ended,
-            () = leaving => Ok(end::unheard()),
+            broken = leaving => Err(broken),
+            said = filled => Ok(Ending::without(Outcome::NoAnswer, said)),
         }
     }
 }
@@ -119,5 +141,9 @@ impl Agent for Program {
 
     fn answers(&self) -> Option<Arc<dyn Answers>> {
         self.answers.clone().map(|asking| asking as Arc<dyn Answers>)
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.model.as_ref().is_some_and(Model::is_recorded)
     }
 }

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::process::ChildStdout;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::Router;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::json;
 use tempfile::TempDir;
@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, UnixListener};
 use wildgym_sandbox::guest::{Cage, Guest, HOME, Mount, Start};
 
 use super::super::{Request, Seat, announced};
+use super::door::serve;
 use super::{Spec, Walls, proxy};
 use crate::mcp::{self, Acts, Desk, Guard, Paths, Served};
 use crate::model::Model;
@@ -49,6 +50,8 @@ pub(super) struct Post {
     port: u16,
     paths: Paths,
     server: tokio::task::AbortHandle,
+    /// Whether the program was started, as the relay of a cage tells.
+    started: Arc<AtomicBool>,
 }
 
 impl Post {
@@ -81,13 +84,15 @@ impl Post {
             let name = model.endpoint().model().to_owned();
             routes = routes.merge(proxy::router(seat.clone(), name, token.clone()));
         }
+        let started = Arc::new(AtomicBool::new(!caged));
+        let told = Arc::clone(&started);
         let (port, server) = if caged {
-            (PORT, serve(UnixListener::bind(place.join("door.sock"))?, routes))
+            (PORT, serve(UnixListener::bind(place.join("door.sock"))?, routes, told))
         } else {
             let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-            (listener.local_addr()?.port(), serve(listener, routes))
+            (listener.local_addr()?.port(), serve(listener, routes, told))
         };
-        Ok(Self { folder, place, token, port, paths, server })
+        Ok(Self { folder, place, token, port, paths, server, started })
     }
 
     /// Starts the program.
@@ -120,7 +125,7 @@ impl Post {
         } else {
             let outside = self.environment(&self.place, workspace.to_owned(), model);
             let place = self.place.as_str();
-            let own = [("HOME", place), ("TMPDIR", place), ("PATH", PROGRAMS)];
+            let own = [("HOME", place), ("TMPDIR", place), ("PATH", OUTSIDE)];
             start.environment = together(outside, &own, spec);
         }
         Guest::start(start)
@@ -193,19 +198,30 @@ impl Post {
             writable: true,
         });
         let hidden = walls.hidden.iter().map(|path| path.as_std_path().to_owned()).collect();
-        Cage { mounts, hidden, folder: WORKSPACE.into(), environment }
+        let (folder, closed) = (WORKSPACE.into(), walls.closed);
+        Cage { mounts, hidden, folder, environment, closed }
     }
 
-    /// Returns the answer that the program wrote to its file, where it wrote one.
-    pub(super) fn answer(&self, largest: usize) -> Option<String> {
+    /// Returns the folder of what the program is given.
+    pub(super) fn place(&self) -> &Utf8Path {
+        &self.place
+    }
+
+    /// Tells whether the program was started; an uncontained one is taken to have been.
+    pub(super) fn was_started(&self) -> bool {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    /// Returns the answer that the program wrote to its file, where it wrote one, and how many
+    /// bytes the file has. Of a longer file than `largest` the answer is its beginning.
+    pub(super) fn answer(&self, largest: usize) -> Option<(String, u64)> {
         let path = self.place.join("out/answer");
         // A link would lead the gym itself to wherever the program likes.
-        let plain = fs::symlink_metadata(&path).is_ok_and(|about| about.is_file());
-        let file = plain.then(|| File::open(&path).ok()).flatten()?;
+        let about = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
         let mut bytes = Vec::new();
-        file.take(largest as u64).read_to_end(&mut bytes).ok()?;
+        File::open(&path).ok()?.take(largest as u64).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-        Some(text).filter(|text| !text.is_empty())
+        Some((text, about.len())).filter(|(text, _)| !text.is_empty())
     }
 
     /// Returns the end of what the program said on standard error.
@@ -237,20 +253,8 @@ impl Drop for Post {
     }
 }
 
-/// Where an uncontained program finds others.
-const PROGRAMS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-
-fn serve<L>(listener: L, routes: Router) -> tokio::task::AbortHandle
-where
-    L: axum::serve::Listener,
-    L::Addr: std::fmt::Debug,
-{
-    tokio::spawn(async move {
-        // It ends with the attempt, not by itself.
-        let _ended = axum::serve(listener, routes).await;
-    })
-    .abort_handle()
-}
+/// Where an uncontained program finds others, as `PATH` has it.
+pub const OUTSIDE: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Returns the command that opens the way out and then runs the program.
 fn relayed(command: &[String]) -> Vec<OsString> {

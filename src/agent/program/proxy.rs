@@ -1,6 +1,6 @@
 //! The endpoint at which a program finds its model: chat completions, and nothing else.
 //!
-//! Whatever a program asks for, the run's model answers, once the episode has room for it.
+//! Whatever a program asks for, the run's model answers, requests of one moment side by side.
 //! The gym sees whole replies; a program that wants them in pieces gets them in few.
 
 use std::sync::Arc;
@@ -14,10 +14,8 @@ use axum::{Json, Router};
 use serde_json::{Map, Value, json};
 
 use super::super::Seat;
+use super::door::LARGEST;
 use crate::model::{Exchange, Failure, ModelError};
-
-/// The largest request, in bytes: pictures stand in it.
-const LARGEST: usize = 64 << 20;
 
 struct Proxy {
     seat: Seat,
