@@ -166,7 +166,13 @@ impl Api {
             Named::Id(_) => &["data_idx"],
             Named::Index(_) => &["id", "idx", "session_id", "item_id", "data_idx"],
         };
-        let place = fields.iter().find_map(|field| asked.get(*field)?.as_u64()).unwrap_or(0);
+        let numbers = fields.iter().filter_map(|field| asked.get(*field));
+        let place = match numbers.into_iter().find(|value| value.is_number()) {
+            Some(number) => number
+                .as_u64()
+                .ok_or_else(|| Refusal::Error(format!("There is no task {number}.")))?,
+            None => 0,
+        };
         let episode = self.episode_at(place, asked)?;
         let shown = self.desk.reset(&env.session, episode).await?;
         let seen = self.told(&shown)?;
@@ -304,7 +310,7 @@ async fn read(
     request: Request<Body>,
 ) -> Result<Map<String, Value>, Problem> {
     admit(api, token, &request)?;
-    match read_json::<Option<Map<String, Value>>>(request.into_body()).await? {
+    match read_json::<Option<Map<String, Value>>>(api, Role::Trainer, request).await? {
         Some(asked) => Ok(asked),
         // Some clients of it send `null` for nothing.
         None => Ok(Map::new()),

@@ -43,6 +43,9 @@ const LARGEST_SEED: u32 = 1_000_000;
 /// Closed sessions that are remembered, so that who asks for one is told.
 const REMEMBERED: usize = 16_384;
 
+/// How long a stopping server waits for what is being worked on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Makes who answers the questions of an attempt's tools; none where nobody does.
 pub type MakeAnswers = dyn Fn(&Attempt) -> Option<Arc<dyn Answers>> + Send + Sync;
 
@@ -82,7 +85,7 @@ pub struct Desk {
     stopping: AtomicBool,
     /// How many places were made for episodes that do not stay.
     places: AtomicU64,
-    /// Never asked: what is judged here is judged to its end.
+    /// Asked once what was worked on when the server stopped had its time.
     stop: (Stopper, Stop),
 }
 
@@ -139,22 +142,37 @@ impl Desk {
         if !(1..=MOST_OPENED).contains(&count) {
             return Err(Problem::invalid(format!("`count` is {count}, and may be 1 to 256")));
         }
-        let seed = asked.episode.as_ref().map(|episode| self.seed(episode)).transpose()?;
-        let seats: Vec<Arc<Seat>> = (0..count).map(|_| Arc::new(Seat::new(fresh_id()))).collect();
-        if let (Some(episode), Some(seed)) = (&asked.episode, seed) {
-            for seat in &seats {
-                let mut held = seat.occupy()?;
-                self.begin(&mut held, episode, seed)?;
-            }
+        if let Some(episode) = &asked.episode {
+            self.refuse_unserved(&episode.task)?;
         }
+        let seats: Vec<Arc<Seat>> = (0..count).map(|_| Arc::new(Seat::new(fresh_id()))).collect();
+        // What is refused takes no seed and no number of an attempt: who asks again later meets
+        // what it would have met at once.
         let mut open = lock(&self.seats);
         if open.len() + seats.len() > self.bounds.sessions {
             return Err(Problem::too_many(self.bounds.sessions));
         }
         open.extend(seats.iter().map(|seat| (seat.id.clone(), Arc::clone(seat))));
         drop(open);
+        if let Some(episode) = &asked.episode
+            && let Err(problem) = self.begin_all(&seats, episode)
+        {
+            let mut open = lock(&self.seats);
+            seats.iter().for_each(|seat| drop(open.remove(&seat.id)));
+            return Err(problem);
+        }
         let shown = |seat: &Arc<Seat>| seat.look().shown.as_ref().clone();
         Ok(Opened { sessions: seats.iter().map(shown).collect() })
+    }
+
+    /// Begins an episode in each of some sessions, all of one seed.
+    fn begin_all(&self, seats: &[Arc<Seat>], episode: &Reset) -> Result<(), Problem> {
+        let seed = self.seed(episode)?;
+        for seat in seats {
+            let mut held = seat.occupy()?;
+            self.begin(&mut held, episode, seed)?;
+        }
+        Ok(())
     }
 
     /// Returns how a session stands; what it is worth only `for_trainer`.
@@ -284,18 +302,14 @@ impl Desk {
     }
 
     /// Takes in nothing more, and closes all sessions: what is open counts as interrupted.
-    /// What is being worked on has some seconds.
+    /// What is being worked on has some seconds, all of it together; then its calls are stopped.
     pub async fn finish(self: &Arc<Self>) {
-        const PATIENCE: u32 = 50;
         self.stopping.store(true, Ordering::Release);
         let all: Vec<Arc<Seat>> = lock(&self.seats).values().cloned().collect();
+        free(&all, PATIENCE).await;
+        self.stop.0.stop();
+        free(&all, PATIENCE).await;
         for seat in all {
-            for _ in 0..PATIENCE {
-                if !seat.is_occupied() {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
             if let Ok(held) = seat.occupy() {
                 self.dismiss(held, "was closed: the server stopped").await;
             }
@@ -381,6 +395,17 @@ impl Desk {
         let (condition, task) = (self.condition.clone(), asked.task.clone());
         Ok(TrialId { condition, task, variant, k: seed })
     }
+}
+
+/// Waits until nobody works in any of these sessions, for so long at most.
+async fn free(seats: &[Arc<Seat>], time: Duration) {
+    let free = async {
+        while seats.iter().any(|seat| seat.is_occupied()) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // What is still worked on then is left to those who work.
+    let _freed = tokio::time::timeout(time, free).await;
 }
 
 impl std::fmt::Debug for Desk {

@@ -15,8 +15,10 @@ use axum::routing::{self, MethodFilter, MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::Semaphore;
 
 use super::agentgym::Envs;
+use super::serve::Known;
 use super::types::{
     Asked, BatchAsked, BatchReply, Closed, Create, Evaluation, Observation, Opened, Reset, Status,
     Step, TaskList, ToolList,
@@ -25,6 +27,12 @@ use super::{Desk, Problem, Role, Tokens};
 
 /// Largest body of a request, in bytes.
 pub(super) const LARGEST: usize = 8 << 20;
+
+/// A body that is larger, in bytes, or does not say its size, waits for its turn.
+const LARGE: usize = 64 << 10;
+
+/// So many of them are read at once: of the trainer's, and as many of all others'.
+const TURNS: usize = 16;
 
 /// How long a body may take to arrive.
 const BODY: Duration = Duration::from_mins(1);
@@ -40,6 +48,16 @@ pub(super) struct Api {
     pub(super) document: Arc<str>,
     /// The environments of `AgentGym`'s dialect.
     pub(super) envs: Arc<Envs>,
+    /// Turns for large bodies: the trainer's, and those of all others.
+    pub(super) large: Arc<(Semaphore, Semaphore)>,
+}
+
+impl Api {
+    /// Serves a desk to those who have tokens.
+    pub(super) fn new(desk: Arc<Desk>, tokens: Tokens, document: Arc<str>) -> Self {
+        let large = Arc::new((Semaphore::new(TURNS), Semaphore::new(TURNS)));
+        Self { desk, tokens, document, envs: Arc::default(), large }
+    }
 }
 
 /// A request whose forms are read.
@@ -194,7 +212,7 @@ async fn read<Q: DeserializeOwned>(
 ) -> Result<Given<Q>, Problem> {
     let role = api.tokens.admit(request.headers(), role)?;
     let id = in_path(path)?.unwrap_or_default();
-    let body = json(request.into_body()).await?;
+    let body = json(api, role, request).await?;
     Ok(Given { desk: Arc::clone(&api.desk), role, id, body })
 }
 
@@ -207,9 +225,26 @@ pub(super) fn in_path(path: InPath) -> Result<Option<String>, Problem> {
     Ok(path.iter().next().map(|(_, value)| value.to_owned()))
 }
 
-/// Reads a body; one that is empty is an empty object.
-pub(super) async fn json<Q: DeserializeOwned>(body: Body) -> Result<Q, Problem> {
-    let Ok(read) = tokio::time::timeout(BODY, to_bytes(body, LARGEST)).await else {
+/// Reads the body of somebody who was admitted; one that is empty is an empty object.
+pub(super) async fn json<Q: DeserializeOwned>(
+    api: &Api,
+    role: Role,
+    request: Request<Body>,
+) -> Result<Q, Problem> {
+    if let Some(known) = request.extensions().get::<Known>()
+        && role != Role::Anybody
+    {
+        known.note();
+    }
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let reading = async {
+        let large = length.is_none_or(|length| length > LARGE);
+        let turns = if role == Role::Trainer { &api.large.0 } else { &api.large.1 };
+        let _turn = if large { turns.acquire().await.ok() } else { None };
+        to_bytes(request.into_body(), LARGEST).await
+    };
+    let Ok(read) = tokio::time::timeout(BODY, reading).await else {
         return Err(Problem::too_slow());
     };
     let bytes = read.map_err(|error| {

@@ -2,9 +2,12 @@
 //!
 //! Every answer is JSON, refusals and unknown routes included. What a handler cannot finish
 //! before the connection is gone goes on without it. A connection on which no whole request
-//! head comes in time is closed, and there are never more than a number of them: a client that
-//! is slow, or opens them without end, keeps nobody else out for long.
+//! head comes in time is closed, and there are never more than a number of them: where there
+//! are, the oldest over which no token came makes room. So a client that is slow, or opens them
+//! without end, keeps out nobody who has a token.
 
+use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
@@ -18,14 +21,16 @@ use axum::middleware::{self, Next};
 use axum::routing::get;
 use futures::StreamExt;
 use futures::stream::poll_fn;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 
 use super::routes::{self, Api, written_as};
 use super::{Desk, Problem, Tokens, agentgym, openapi};
@@ -34,8 +39,12 @@ use super::{Desk, Problem, Tokens, agentgym, openapi};
 /// included.
 const HEAD: Duration = Duration::from_mins(10);
 
-/// Connections that are open at once; more wait to be taken in.
+/// Connections that are open at once.
 const CONNECTIONS: usize = 8_192;
+
+/// How long a stopping server goes on answering after everything is closed: what the last
+/// requests came to is on its way.
+const LAST: Duration = Duration::from_millis(200);
 
 /// How long, and how many bytes, a connection is still read after its last answer.
 const LINGER: Duration = Duration::from_secs(10);
@@ -61,42 +70,99 @@ pub async fn serve(
     let desk = Arc::clone(&served.desk);
     let sweeper = tokio::spawn(Arc::clone(&desk).sweep());
     let router = router(served);
+    let mut taking = pin!(take_in(&listener, &router));
     tokio::select! {
         // It ends only with us.
-        () = take_in(&listener, &router) => {}
+        () = &mut taking => {}
         () = stop => {}
     }
     sweeper.abort();
-    desk.finish().await;
+    let finishing = async {
+        desk.finish().await;
+        tokio::time::sleep(LAST).await;
+    };
+    // Who waits for a step hears what came of it, and who asks for more that there is none.
+    tokio::select! {
+        () = taking => {}
+        () = finishing => {}
+    }
+}
+
+/// Whether a token came over a connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known(Arc<AtomicBool>);
+
+impl Known {
+    /// Notes that one came.
+    pub(super) fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The connections of those who may be strangers, the oldest first.
+#[derive(Debug, Default)]
+struct Strangers(VecDeque<(Known, AbortHandle)>);
+
+impl Strangers {
+    fn add(&mut self, known: Known, connection: AbortHandle) {
+        if self.0.len() > 2 * CONNECTIONS {
+            self.0.retain(Self::may_go);
+        }
+        self.0.push_back((known, connection));
+    }
+
+    /// Closes the oldest, where there is one.
+    fn make_room(&mut self) {
+        while let Some(oldest) = self.0.pop_front() {
+            if Self::may_go(&oldest) {
+                oldest.1.abort();
+                return;
+            }
+        }
+    }
+
+    fn may_go((known, connection): &(Known, AbortHandle)) -> bool {
+        !known.0.load(Ordering::Relaxed) && !connection.is_finished()
+    }
 }
 
 /// Takes in connections, for ever; those that are open end when this is dropped.
 async fn take_in(listener: &TcpListener, router: &Router) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let mut connections = JoinSet::new();
+    let (mut connections, mut strangers) = (JoinSet::new(), Strangers::default());
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors, say: others will be closed soon.
+            strangers.make_room();
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
+        if places.available_permits() == 0 {
+            strangers.make_room();
+        }
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         while connections.try_join_next().is_some() {}
-        let router = router.clone();
-        connections.spawn(async move {
-            answer(stream, router).await;
+        let (router, known) = (router.clone(), Known::default());
+        let marked = known.clone();
+        let connection = connections.spawn(async move {
+            answer(stream, router, marked).await;
             drop(place);
         });
+        strangers.add(known, connection);
     }
 }
 
 /// Answers the requests of one connection.
-async fn answer(stream: TcpStream, router: Router) {
+async fn answer(stream: TcpStream, router: Router, known: Known) {
     // A reply is written at once; to wait for more of it would only take time.
     drop(stream.set_nodelay(true));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let service = TowerToHyperService::new(router);
+    let routed = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(known.clone());
+        routed.call(request)
+    });
     // A connection that breaks has nobody left to tell.
     let served = protocol.serve_connection(TokioIo::new(stream), service).without_shutdown().await;
     if let Ok(parts) = served {
@@ -118,7 +184,7 @@ async fn linger(mut stream: TcpStream) {
 pub(super) fn router(served: Served) -> Router {
     let Served { desk, tokens, agentgym } = served;
     let document = openapi::document().to_string().into();
-    let api = Api { desk, tokens, document, envs: Arc::default() };
+    let api = Api::new(desk, tokens, document);
     let mut router: Router<Api> = Router::new();
     for route in routes::all() {
         router = router.route(route.path, route.serve);
@@ -170,4 +236,35 @@ async fn unknown(request: Request<Body>) -> Response<Body> {
 
 async fn refused(request: Request<Body>) -> Response<Body> {
     Problem::no_method(request.method().as_str(), request.uri().path()).response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Room is made by the oldest that nobody knows, and by nobody else.
+    #[tokio::test]
+    async fn strangers_make_room_in_the_order_in_which_they_came() {
+        let mut connections = JoinSet::new();
+        let mut strangers = Strangers::default();
+        let known: Vec<Known> = (0..5).map(|_| Known::default()).collect();
+        for known in &known {
+            strangers.add(known.clone(), connections.spawn(std::future::pending::<()>()));
+        }
+        let alive =
+            |strangers: &Strangers| strangers.0.iter().filter(|one| Strangers::may_go(one)).count();
+        known[0].note();
+        known[2].note();
+        strangers.make_room();
+        let gone = connections.join_next().await.unwrap();
+        assert!(gone.unwrap_err().is_cancelled());
+        assert_eq!((connections.len(), alive(&strangers)), (4, 2), "the second was the oldest");
+        strangers.make_room();
+        strangers.make_room();
+        strangers.make_room();
+        while connections.len() > 2 {
+            assert!(connections.join_next().await.unwrap().unwrap_err().is_cancelled());
+        }
+        assert_eq!(connections.len(), 2, "those with a token stay");
+    }
 }

@@ -54,6 +54,8 @@ async fn the_form_with_id() {
     }
     let said = post(&server, "reset", json!({ "id": 0, "data_idx": 99 })).await;
     assert!(said["error"].as_str().unwrap().contains("no task 99"), "{said}");
+    let said = post(&server, "reset", json!({ "id": 0, "data_idx": -1 })).await;
+    assert!(said["error"].as_str().unwrap().contains("no task -1"), "{said}");
     assert_eq!(post(&server, "close", json!({ "id": 0 })).await, json!({ "closed": true }));
     let said = post(&server, "step", json!({ "id": 0, "action": "x" })).await;
     assert_eq!(said["error"], "The task with environment 0 has been deleted.");

@@ -8,6 +8,7 @@ mod crowd;
 mod dialect;
 mod fuzz;
 mod kept;
+mod moments;
 mod refusals;
 mod server;
 

@@ -88,9 +88,19 @@ impl Server {
 
     /// Asks the server to end, and waits until it has.
     pub(crate) fn stop(&self) -> Option<i32> {
+        self.interrupt();
+        self.ended()
+    }
+
+    /// Asks the server to end.
+    pub(crate) fn interrupt(&self) {
         let pid = i32::try_from(self.pid()).unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Waits until the server has ended.
+    pub(crate) fn ended(&self) -> Option<i32> {
         self.child.lock().unwrap().wait().unwrap().code()
     }
 

@@ -208,8 +208,9 @@ class Client:
                 return answer
             refused = _refusal(status, answer, data)
             wait = _seconds(headers.get("retry-after")) if status in (429, 503) else None
-            if lost and refused.code == "busy":
-                # With what was asked before, and whose reply was lost.
+            if refused.code == "busy" and (lost or method == "DELETE"):
+                # With what was asked before, and whose reply was lost; or there is a step to wait
+                # for before the session can be closed.
                 wait = 0.2
             if wait is None or time.monotonic() >= end:
                 raise refused

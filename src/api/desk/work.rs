@@ -19,12 +19,18 @@ use crate::store::{Store, StoreError};
 /// A step that takes longer than this gives its turn to others, and goes on.
 const LONG: Duration = Duration::from_secs(2);
 
+/// How often, and after how long each time, it is looked whether a session that is taken is
+/// taken for the step that was asked for.
+const LOOKS: u32 = 20;
+const LOOK: Duration = Duration::from_millis(5);
+
 impl Desk {
     /// Begins an episode in a session; the one before is closed.
     pub async fn reset(self: &Arc<Self>, id: &str, asked: Reset) -> Result<Observation, Problem> {
         let held = self.seat(id)?.occupy()?;
-        let seed = self.seed(&asked)?;
+        self.refuse_unserved(&asked.task)?;
         let ticket = self.line.enter()?;
+        let seed = self.seed(&asked)?;
         let desk = Arc::clone(self);
         let work = async move {
             let _turn = ticket.turn().await?;
@@ -98,15 +104,32 @@ impl Desk {
     pub async fn step(self: &Arc<Self>, id: &str, asked: Step) -> Stepped {
         let seat = self.seat(id)?;
         let digest = blake3::hash(&serde_json::to_vec(&asked).unwrap_or_default());
-        if let Some(step) = asked.step
-            && let Some(work) = seat.same(step, &digest)?
-        {
+        let step = asked.step;
+        let same = |step: Option<u32>| step.map_or(Ok(None), |step| seat.same(step, &digest));
+        if let Some(work) = same(step)? {
             seat.touch();
             return self.wait(work).await;
         }
-        let step = asked.step;
         let deed = action::read(asked)?;
-        self.act(seat.occupy()?, step, digest, deed).await
+        let mut occupied = seat.occupy();
+        // Perhaps the same step is just being begun, asked for at the same moment.
+        for _ in 0..LOOKS {
+            if occupied.is_ok() || step.is_none() {
+                break;
+            }
+            tokio::time::sleep(LOOK).await;
+            if let Some(work) = same(step)? {
+                return self.wait(work).await;
+            }
+            occupied = seat.occupy();
+        }
+        let held = occupied?;
+        // Or it was begun, and is even done, since that was looked at first.
+        if let Some(work) = same(step)? {
+            drop(held);
+            return self.wait(work).await;
+        }
+        self.act(held, step, digest, deed).await
     }
 
     /// Does what an agent's text says.
@@ -172,7 +195,14 @@ impl Desk {
         let mut reminder = None;
         let round = match deed {
             Deed::Calls(calls) => match &mut held.session {
-                Some(session) => session.round(calls).await,
+                Some(session) => {
+                    let mut stop = self.stop.1.clone();
+                    tokio::select! {
+                        biased;
+                        round = session.round(calls) => round,
+                        () = stop.asked() => stopped(session),
+                    }
+                }
                 None => return Err(Problem::no_episode()),
             },
             Deed::Answer(text) => {
@@ -193,7 +223,7 @@ impl Desk {
                 }
             }
         };
-        let round = round.map_err(|error| unwritten(held.session.as_mut(), &error))?;
+        let round = round.map_err(|error| unwritten(&mut held, &error))?;
         Ok(conclude(&held, step, round, reminder))
     }
 
@@ -215,7 +245,7 @@ impl Desk {
     ) -> Result<(Occupied, Result<(), Problem>), Problem> {
         self.aside(move || {
             let done = held.session.as_mut().map_or(Ok(()), work);
-            let done = done.map_err(|error| unwritten(held.session.as_mut(), &error));
+            let done = done.map_err(|error| unwritten(&mut held, &error));
             (held, done)
         })
         .await
@@ -264,12 +294,21 @@ pub(super) async fn finished<T>(
     task.await.unwrap_or_else(|panic| Err(Problem::broken(format!("the server failed: {panic}"))))
 }
 
-/// Gives up a session whose transcript cannot be written.
-fn unwritten(session: Option<&mut Session>, error: &StoreError) -> Problem {
-    if let Some(session) = session {
+/// Gives up an episode whose transcript cannot be written; whoever looks sees that it is lost.
+fn unwritten(held: &mut Occupied, error: &StoreError) -> Problem {
+    if let Some(session) = &mut held.session {
         session.abandon();
+        let mut inner = held.seat.look();
+        inner.shown = Arc::new(seen(&held.seat.id, session, inner.shown.step));
     }
     Problem::broken(format!("the episode is lost: {error}"))
+}
+
+/// Ends an episode whose calls were stopped because the server stops.
+fn stopped(session: &mut Session) -> Result<Round, StoreError> {
+    let ending = Ending::without(Outcome::Lost(Lost::Interrupted), "the server stopped");
+    let over = session.close(ending)?;
+    Ok(Round { replies: Vec::new(), over: Some(over) })
 }
 
 /// Keeps what is to be seen after a step.
