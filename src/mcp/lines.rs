@@ -27,7 +27,7 @@ const PIPE: usize = 64 << 10;
 const WAITING: usize = 16;
 
 /// An error, and the request that it answers where that is known.
-type Refusal = (Option<RequestId>, ErrorData);
+pub(super) type Refusal = (Option<RequestId>, ErrorData);
 
 /// Something that is being written.
 type Sending = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
@@ -145,6 +145,16 @@ enum Judged {
     Message(Vec<u8>),
     /// It is answered here, as the request that it asks for where that is known.
     Refused(Option<RequestId>, ErrorData),
+}
+
+/// Says why a body is no message, and of which request it speaks where that can be told.
+pub(super) fn refusal(body: &[u8]) -> Refusal {
+    match judged(Ended::Whole(body.to_vec())) {
+        Judged::Refused(id, error) => (id, error),
+        Judged::Nothing | Judged::Message(_) => {
+            (None, ErrorData::invalid_request("the body is no single message", None))
+        }
+    }
 }
 
 /// Decides what becomes of a line.

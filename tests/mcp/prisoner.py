@@ -47,7 +47,8 @@ for path in ["/proc/self/environ", *glob.glob("/proc/[0-9]*/environ")]:
         if secret in (read(path) or ""):
             note("environment", path)
 for process in glob.glob("/proc/[0-9]*/cmdline"):
-    if "serve" in (read(process) or "") or "keeper" in (read(process) or ""):
+    # Whole words: a folder may have any name.
+    if {"serve", "keeper"} & set((read(process) or "").split("\0")):
         note("process", read(process))
 
 # The network: other ports of the loopback, addresses outside, names, abstract sockets.

@@ -199,7 +199,9 @@ async fn strangers_are_turned_away() {
         (post("/", address, "", ping), "404", "nothing lists the paths"),
         (post(path, "evil.example", "", ping), "403", "another host: DNS rebinding"),
         (post(path, address, &origin("http://evil.example"), ping), "403", "another origin"),
-        (post(path, address, "", "{"), "4", "no JSON"),
+        (post(path, address, "", "{"), "400", "no JSON"),
+        (post(path, address, "", "[]"), "400", "a batch"),
+        (post(path, address, "", ""), "400", "nothing"),
         (post(path, address, "", &long), "413", "too long"),
         (post(path, address, &origin("http://localhost:6274"), ping), "200", "a page of ours"),
     ];
