@@ -158,7 +158,9 @@ impl Desk {
             && let Err(problem) = self.begin_all(&seats, episode)
         {
             let mut open = lock(&self.seats);
-            seats.iter().for_each(|seat| drop(open.remove(&seat.id)));
+            for seat in &seats {
+                open.remove(&seat.id);
+            }
             return Err(problem);
         }
         let shown = |seat: &Arc<Seat>| seat.look().shown.as_ref().clone();

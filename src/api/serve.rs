@@ -158,10 +158,10 @@ async fn answer(stream: TcpStream, router: Router, known: Known) {
     drop(stream.set_nodelay(true));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEAD);
-    let routed = TowerToHyperService::new(router);
+    let inner = TowerToHyperService::new(router);
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(known.clone());
-        routed.call(request)
+        inner.call(request)
     });
     // A connection that breaks has nobody left to tell.
     let served = protocol.serve_connection(TokioIo::new(stream), service).without_shutdown().await;

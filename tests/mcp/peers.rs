@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::process::Command;
 
@@ -49,8 +50,10 @@ impl Peers {
 
     /// The same for a script of TypeScript's SDK.
     pub(crate) async fn run_node(&self, place: &Path, script: &str, arguments: &[&str]) -> String {
-        // Modules are looked up from where the script lies.
-        let file = self.0.join(format!("client-{}.mjs", std::process::id()));
+        // Modules are looked up from where the script lies, and several tests are there at once.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let file = self.0.join(format!("client-{}-{number}.mjs", std::process::id()));
         std::fs::write(&file, script).unwrap();
         let mut command = Command::new(self.node());
         command.arg(&file).args(arguments);

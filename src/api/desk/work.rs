@@ -196,11 +196,11 @@ impl Desk {
         let round = match deed {
             Deed::Calls(calls) => match &mut held.session {
                 Some(session) => {
-                    let mut stop = self.stop.1.clone();
+                    let mut ending = self.stop.1.clone();
                     tokio::select! {
                         biased;
                         round = session.round(calls) => round,
-                        () = stop.asked() => stopped(session),
+                        () = ending.asked() => stopped(session),
                     }
                 }
                 None => return Err(Problem::no_episode()),
