@@ -160,7 +160,9 @@ mod tests {
             parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..50), 0..20),
         ) {
             let mut line = Line::default();
-            parts.iter().for_each(|part| line.add(part));
+            for part in &parts {
+                line.add(part);
+            }
             prop_assert_eq!(line.end(), Ended::Whole(parts.concat()));
         }
 
