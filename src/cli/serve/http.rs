@@ -100,11 +100,12 @@ pub(super) fn run(args: &HttpArgs) -> Result<Code, Failure> {
     }
     let tokens = tokens(args)?;
     allow_files();
-    // Before anything is made: a port that is taken leaves nothing behind.
-    let listener = bind(args)?;
-    let held = args.held.open("http", 1, Variant::default(), |_| Ok(()))?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
+    // Before anything is made: a port that is taken leaves nothing behind.
+    let listener =
+        runtime.block_on(TcpListener::bind(args.listen)).map_err(|error| unusable(args, &error))?;
+    let held = args.held.open("http", 1, Variant::default(), |_| Ok(()))?;
     let host = Arc::clone(&held.gym.host);
     let done = runtime.block_on(async {
         let done = listen(args, (held, listener), &tokens).await;
@@ -124,21 +125,13 @@ fn unusable(args: &HttpArgs, error: &std::io::Error) -> Failure {
         .hint("take a free port with `--listen 127.0.0.1:0`")
 }
 
-fn bind(args: &HttpArgs) -> Result<std::net::TcpListener, Failure> {
-    let bound = std::net::TcpListener::bind(args.listen);
-    let bound = bound.and_then(|listener| listener.set_nonblocking(true).map(|()| listener));
-    bound.map_err(|error| unusable(args, &error))
-}
-
 async fn listen(
     args: &HttpArgs,
-    (held, listener): (Held, std::net::TcpListener),
+    (held, listener): (Held, TcpListener),
     tokens: &Given,
 ) -> Result<Code, Failure> {
     let Held { gym, store, config, judge, answers, lock } = held;
-    let unusable = |error: std::io::Error| unusable(args, &error);
-    let listener = TcpListener::from_std(listener).map_err(unusable)?;
-    let address = listener.local_addr().map_err(unusable)?;
+    let address = listener.local_addr().map_err(|error| unusable(args, &error))?;
     let referee = Referee::open(&store, &config, judge)?;
     let root = store.root().to_owned();
     let bounds = Bounds {
