@@ -11,10 +11,9 @@ use axum::serve::ListenerExt;
 use camino::Utf8PathBuf;
 use clap::Args;
 use serde_json::json;
-use tokio::net::TcpListener;
 use wildgym_sandbox::Seed;
 
-use super::{Code, Failure, data, say, start};
+use super::{Code, Failure, data, listen, say, start};
 use crate::fault::Profile;
 use crate::inject::{Desk, Ended, Ends, Log, Upstream, around, router};
 
@@ -63,7 +62,7 @@ pub(super) struct InjectArgs {
     upstream: Option<String>,
 
     /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    #[arg(long, value_name = "ADDRESS", requires = "upstream", value_parser = listen::address)]
     listen: Option<SocketAddr>,
 
     /// Let other machines use the proxy, and with it the server behind it
@@ -171,12 +170,7 @@ fn http(
     url: &str,
     address: SocketAddr,
 ) -> Result<Code, Failure> {
-    if !args.allow_remote && !address.ip().is_loopback() {
-        let problem = format!("`{address}` can be reached from other machines");
-        return Err(Failure::usage(problem).hint(
-            "listen at `127.0.0.1:0`, or add `--allow-remote` if others are to use the server",
-        ));
-    }
+    listen::check(&address, args.allow_remote, ("127.0.0.1:0", "to use the server"))?;
     let upstream = Upstream::new(url).map_err(|error| Failure::usage(error.to_string()))?;
     let desk = Arc::new(desk(args, profile, upstream.name().to_owned())?);
     // One thread: a message that changes threads on its way waits longer than it is worked on.
@@ -187,12 +181,8 @@ fn http(
     let served = runtime.block_on(async {
         // Before an address is told: who reads it may stop the proxy at once.
         let mut stop = start::listen(None);
-        let unusable = |error: std::io::Error| {
-            Failure::usage(format!("cannot listen at `{address}`: {error}"))
-                .hint("take a free port with `--listen 127.0.0.1:0`")
-        };
-        let listener = TcpListener::bind(address).await.map_err(unusable)?;
-        let own = format!("http://{}{}", listener.local_addr().map_err(unusable)?, upstream.path());
+        let (listener, taken) = listen::bind(address).await?;
+        let own = format!("http://{taken}{}", upstream.path());
         say(&format!("wildgym inject: faults of {what} before {url}; for staging only"));
         data(&if args.json { json!({ "url": own }).to_string() } else { own });
         // Small messages that wait for each other must not wait for more of them.
@@ -205,7 +195,9 @@ fn http(
             tokio::time::sleep(CLOSING).await;
         };
         tokio::select! {
-            ended = serving.into_future() => ended.map_err(unusable),
+            ended = serving.into_future() => {
+                ended.map_err(|error| Failure::usage(format!("cannot go on at `{taken}`: {error}")))
+            }
             () = late => Ok(()),
         }
     });

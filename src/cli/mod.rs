@@ -16,6 +16,7 @@ mod host;
 mod judging;
 mod keep_server;
 mod keeper;
+mod listen;
 mod media;
 mod network;
 mod offering;

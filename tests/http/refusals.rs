@@ -141,7 +141,8 @@ fn a_server_that_cannot_be_is_not_started() {
     std::fs::write(place.path().join("empty"), "\n").unwrap();
     std::fs::write(place.path().join("short"), "abc\n").unwrap();
     std::fs::write(place.path().join("twice"), "0123456789abcdef\n0123456789abcdef\n").unwrap();
-    let table: [(&[&str], &str); 5] = [
+    let table: [(&[&str], &str); 6] = [
+        (&["--listen", "nowhere:80"], "an address and a port are needed, such as `127.0.0.1:8642`"),
         (&["--listen", "0.0.0.0:0"], "can be reached from other machines"),
         (&["--token-file", "nowhere"], "cannot read `nowhere`"),
         (&["--token-file", "empty"], "has no token in its first line"),

@@ -10,7 +10,7 @@ mod links;
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -100,12 +100,6 @@ pub async fn serve(serve: Serve, listener: TcpListener, stop: impl Future<Output
         });
     }
     connections.shutdown().await;
-}
-
-/// Returns whether a server at that address can be reached from this machine only.
-#[must_use]
-pub fn is_local(address: &SocketAddr) -> bool {
-    address.ip().is_loopback()
 }
 
 /// How a request found its host.

@@ -10,10 +10,9 @@ use clap::Args;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
 use tokio::net::TcpListener;
-use wildgym_sandbox::web::serve::is_local;
 use wildgym_tasks::Variant;
 
-use super::super::{Code, Failure, data, environment, say, start};
+use super::super::{Code, Failure, data, environment, listen, say, start};
 use super::held::{Held, HeldArgs};
 use crate::api::{Bounds, Desk, Served, Tokens, serve};
 use crate::runner::Referee;
@@ -36,7 +35,8 @@ pub(in crate::cli) struct HttpArgs {
     held: HeldArgs,
 
     /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642", help_heading = "Server")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642", help_heading = "Server",
+          value_parser = listen::address)]
     listen: SocketAddr,
 
     /// Let other machines in: listen at an address that they can reach
@@ -92,23 +92,17 @@ struct Given {
 }
 
 pub(super) fn run(args: &HttpArgs) -> Result<Code, Failure> {
-    if !args.allow_remote && !is_local(&args.listen) {
-        let problem = format!("`{}` can be reached from other machines", args.listen);
-        return Err(Failure::usage(problem).hint(
-            "listen at `127.0.0.1:8642`, or add `--allow-remote` if others are to step episodes",
-        ));
-    }
+    listen::check(&args.listen, args.allow_remote, ("127.0.0.1:8642", "to step episodes"))?;
     let tokens = tokens(args)?;
     allow_files();
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     // Before anything is made: a port that is taken leaves nothing behind.
-    let listener =
-        runtime.block_on(TcpListener::bind(args.listen)).map_err(|error| unusable(args, &error))?;
+    let bound = runtime.block_on(listen::bind(args.listen))?;
     let held = args.held.open("http", 1, Variant::default(), |_| Ok(()))?;
     let host = Arc::clone(&held.gym.host);
     let done = runtime.block_on(async {
-        let done = listen(args, (held, listener), &tokens).await;
+        let done = serve_at(args, (held, bound), &tokens).await;
         if let Some(code) = &host.code {
             // What still runs was stopped, and needs the runtime to see it.
             drop(tokio::time::timeout(Duration::from_secs(5), code.idle()).await);
@@ -119,19 +113,12 @@ pub(super) fn run(args: &HttpArgs) -> Result<Code, Failure> {
     done
 }
 
-/// Says why an address cannot be listened at.
-fn unusable(args: &HttpArgs, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot listen at `{}`: {error}", args.listen))
-        .hint("take a free port with `--listen 127.0.0.1:0`")
-}
-
-async fn listen(
+async fn serve_at(
     args: &HttpArgs,
-    (held, listener): (Held, TcpListener),
+    (held, (listener, address)): (Held, (TcpListener, SocketAddr)),
     tokens: &Given,
 ) -> Result<Code, Failure> {
     let Held { gym, store, config, judge, answers, lock } = held;
-    let address = listener.local_addr().map_err(|error| unusable(args, &error))?;
     let referee = Referee::open(&store, &config, judge)?;
     let root = store.root().to_owned();
     let bounds = Bounds {

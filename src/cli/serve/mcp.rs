@@ -9,10 +9,9 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use tokio::net::TcpListener;
 use wildgym_sandbox::Host;
-use wildgym_sandbox::web::serve::is_local;
 use wildgym_tasks::{Factor, Variant};
 
-use super::super::{Code, Failure, data, say, start};
+use super::super::{Code, Failure, data, listen, say, start};
 use super::free::{Free, FreeArgs};
 use super::held::{Held, HeldArgs};
 use crate::mcp::{self, Acts, Client, Desk, Guard, Paths, Reach, Served, snippet};
@@ -52,7 +51,7 @@ pub(in crate::cli) struct McpArgs {
     sandboxes: u32,
 
     /// Serve over HTTP at this address; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", help_heading = "Server")]
+    #[arg(long, value_name = "ADDRESS", help_heading = "Server", value_parser = listen::address)]
     listen: Option<SocketAddr>,
 
     /// Let other machines in: listen at an address that they can reach
@@ -108,12 +107,8 @@ impl From<ClientName> for Client {
 }
 
 pub(super) fn run(args: &McpArgs) -> Result<Code, Failure> {
-    let listen = args.listen.filter(|address| !args.allow_remote && !is_local(address));
-    if let Some(address) = listen {
-        let problem = format!("`{address}` can be reached from other machines");
-        return Err(Failure::usage(problem).hint(
-            "listen at `127.0.0.1:0`, or add `--allow-remote` if others are to use the sandboxes",
-        ));
+    if let Some(address) = &args.listen {
+        listen::check(address, args.allow_remote, ("127.0.0.1:0", "to use the sandboxes"))?;
     }
     if args.listen.is_none() && args.sandboxes > 1 {
         return Err(Failure::usage("over standard input and output there is one sandbox")
@@ -131,9 +126,14 @@ pub(super) fn run(args: &McpArgs) -> Result<Code, Failure> {
     let done = runtime.block_on(async {
         // Before an address is told: who reads it may stop the server at once.
         let stop = start::listen(None);
+        // Before anything is made: a port that is taken leaves nothing behind.
+        let bound = match args.listen {
+            Some(address) => Some(listen::bind(address).await?),
+            None => None,
+        };
         let served = open(args, &stop)?;
         let host = Arc::clone(&served.host);
-        let done = serve(args, served, stop).await;
+        let done = serve(args, (served, bound), stop).await;
         if let Some(code) = &host.code {
             // What still runs was stopped, and needs the runtime to see it.
             drop(tokio::time::timeout(CLOSING, code.idle()).await);
@@ -278,10 +278,14 @@ fn tell(event: Event) {
     }
 }
 
-async fn serve(args: &McpArgs, opened: Opened, mut stop: Stop) -> Result<Code, Failure> {
+async fn serve(
+    args: &McpArgs,
+    (opened, bound): (Opened, Option<(TcpListener, SocketAddr)>),
+    mut stop: Stop,
+) -> Result<Code, Failure> {
     let Opened { places, kept, .. } = opened;
-    if let Some(address) = args.listen {
-        listen(args, address, &places, stop.clone()).await?;
+    if let Some(bound) = bound {
+        serve_at(args, bound, &places, stop.clone()).await?;
     } else {
         let Some(place) = places.first() else { return Ok(Code::Done) };
         let (input, output) = mcp::stdio_pipes();
@@ -320,18 +324,12 @@ fn conclude(root: &str, summary: &Summary) {
     say(&format!("recorded in {root}; `wildgym report {root}` prints the table"));
 }
 
-async fn listen(
+async fn serve_at(
     args: &McpArgs,
-    address: SocketAddr,
+    (listener, address): (TcpListener, SocketAddr),
     places: &[Place],
     mut stop: Stop,
 ) -> Result<(), Failure> {
-    let unusable = |error: std::io::Error| {
-        Failure::usage(format!("cannot listen at `{address}`: {error}"))
-            .hint("take a free port with `--listen 127.0.0.1:0`")
-    };
-    let listener = TcpListener::bind(address).await.map_err(unusable)?;
-    let local = listener.local_addr().map_err(unusable)?;
     let guard = match (args.allow_remote, args.host.as_slice()) {
         (false, _) => Guard::Loopback,
         (true, []) => Guard::Any,
@@ -341,7 +339,7 @@ async fn listen(
     let paths = named.iter().map(|(token, place)| (token.clone(), Arc::clone(&place.desk)));
     let paths = Paths::new(paths.collect(), &guard);
     for (token, place) in &named {
-        announce(args, &format!("http://{local}/t/{token}/mcp"), place);
+        announce(args, &format!("http://{address}/t/{token}/mcp"), place);
     }
     say(&format!("serving {} sandboxes; stop with Ctrl-C", named.len()));
     let (routes, closing) = (mcp::router(paths.clone()), stop.clone());
@@ -357,7 +355,9 @@ async fn listen(
         tokio::time::sleep(CLOSING).await;
     };
     tokio::select! {
-        ended = serving.into_future() => ended.map_err(unusable),
+        ended = serving.into_future() => {
+            ended.map_err(|error| Failure::usage(format!("cannot go on at `{address}`: {error}")))
+        }
         () = late => Ok(()),
     }
 }

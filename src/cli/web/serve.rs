@@ -4,12 +4,11 @@ use std::net::SocketAddr;
 
 use clap::Args;
 use jiff::Timestamp;
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use wildgym_sandbox::web::Web;
-use wildgym_sandbox::web::serve::{Serve, is_local, serve};
+use wildgym_sandbox::web::serve::{Serve, serve};
 
-use super::super::{Code, Failure, data, say};
+use super::super::{Code, Failure, data, listen, say};
 
 /// Show the web of a suite to a browser, until Ctrl-C
 ///
@@ -22,7 +21,8 @@ pub(in crate::cli) struct ServeArgs {
     /// Suite, by name or folder
     suite: String,
     /// Address to listen at; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0",
+          value_parser = listen::address)]
     listen: SocketAddr,
     /// Logical time of every reply, in UTC [default: when the suite's latest task begins]
     #[arg(long, value_name = "TIME")]
@@ -33,12 +33,7 @@ pub(in crate::cli) struct ServeArgs {
 }
 
 pub(super) fn run(args: &ServeArgs) -> Result<Code, Failure> {
-    if !args.allow_remote && !is_local(&args.listen) {
-        let problem = format!("`{}` can be reached from other machines", args.listen);
-        return Err(Failure::usage(problem).hint(
-            "listen at `127.0.0.1:0`, or add `--allow-remote` if others are to see the web",
-        ));
-    }
+    listen::check(&args.listen, args.allow_remote, ("127.0.0.1:0", "to see the web"))?;
     let (suite, web) = super::open(&args.suite)?;
     let hosts = suite.sites.values().map(|site| (site.host.clone(), site.meta.title.clone()));
     let shown = Serve {
@@ -51,12 +46,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Code, Failure> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
     runtime.block_on(async {
-        let unusable = |error: std::io::Error| {
-            Failure::usage(format!("cannot listen at `{}`: {error}", args.listen))
-                .hint("take a free port with `--listen 127.0.0.1:0`")
-        };
-        let listener = TcpListener::bind(args.listen).await.map_err(unusable)?;
-        let address = listener.local_addr().map_err(unusable)?;
+        let (listener, address) = listen::bind(args.listen).await?;
         // Before the address is told: who reads it may stop the server at once.
         let caught = |kind| {
             signal(kind).map_err(|error| Failure::usage(format!("cannot catch signals: {error}")))
