@@ -293,14 +293,7 @@ fn results(shown: &Observation) -> String {
 
 /// Sees that who asks has the token, in the path or in the header.
 fn admit(api: &Api, token: InPath, request: &Request<Body>) -> Result<(), Problem> {
-    let Some(token) = in_path(token)? else {
-        return api.tokens.admit(request.headers(), Role::Trainer).map(drop);
-    };
-    match api.tokens.role(&token) {
-        Some(Role::Trainer) => Ok(()),
-        Some(_) => Err(Problem::forbidden()),
-        None => Err(Problem::unauthorized()),
-    }
+    api.admit(request, in_path(token)?.as_deref(), Role::Trainer).map(drop)
 }
 
 /// Reads the body of a request.

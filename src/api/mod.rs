@@ -19,6 +19,7 @@ mod problem;
 mod routes;
 mod seat;
 mod serve;
+mod strangers;
 mod token;
 mod types;
 

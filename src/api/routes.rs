@@ -18,7 +18,8 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
 use super::agentgym::Envs;
-use super::serve::Known;
+use super::strangers::Known;
+use super::token::in_header;
 use super::types::{
     Asked, BatchAsked, BatchReply, Closed, Create, Evaluation, Observation, Opened, Reset, Status,
     Step, TaskList, ToolList,
@@ -57,6 +58,22 @@ impl Api {
     pub(super) fn new(desk: Arc<Desk>, tokens: Tokens, document: Arc<str>) -> Self {
         let large = Arc::new((Semaphore::new(TURNS), Semaphore::new(TURNS)));
         Self { desk, tokens, document, envs: Arc::default(), large }
+    }
+
+    /// Returns who sends a request, where that is at least `least`. The token is the one that
+    /// stands in the path, where one does, else that of the header.
+    pub(super) fn admit(
+        &self,
+        request: &Request<Body>,
+        in_path: Option<&str>,
+        least: Role,
+    ) -> Result<Role, Problem> {
+        let token = in_path.or_else(|| in_header(request.headers()));
+        let role = self.tokens.admit(token, least)?;
+        if role != Role::Anybody {
+            Known::note(request);
+        }
+        Ok(role)
     }
 }
 
@@ -210,7 +227,7 @@ async fn read<Q: DeserializeOwned>(
     path: InPath,
     request: Request<Body>,
 ) -> Result<Given<Q>, Problem> {
-    let role = api.tokens.admit(request.headers(), role)?;
+    let role = api.admit(&request, None, role)?;
     let id = in_path(path)?.unwrap_or_default();
     let body = json(api, role, request).await?;
     Ok(Given { desk: Arc::clone(&api.desk), role, id, body })
@@ -231,11 +248,6 @@ pub(super) async fn json<Q: DeserializeOwned>(
     role: Role,
     request: Request<Body>,
 ) -> Result<Q, Problem> {
-    if let Some(known) = request.extensions().get::<Known>()
-        && role != Role::Anybody
-    {
-        known.note();
-    }
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     let reading = async {

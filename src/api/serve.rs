@@ -6,7 +6,6 @@
 //! are, the oldest over which no token came makes room. So a client that is slow, or opens them
 //! without end, keeps out nobody who has a token.
 
-use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,9 +29,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use super::routes::{self, Api, written_as};
+use super::strangers::{Known, Strangers};
 use super::{Desk, Problem, Tokens, agentgym, openapi};
 
 /// How long a connection may take for the head of a request, the wait for the next one
@@ -88,48 +88,10 @@ pub async fn serve(
     }
 }
 
-/// Whether a token came over a connection.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Known(Arc<AtomicBool>);
-
-impl Known {
-    /// Notes that one came.
-    pub(super) fn note(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// The connections of those who may be strangers, the oldest first.
-#[derive(Debug, Default)]
-struct Strangers(VecDeque<(Known, AbortHandle)>);
-
-impl Strangers {
-    fn add(&mut self, known: Known, connection: AbortHandle) {
-        if self.0.len() > 2 * CONNECTIONS {
-            self.0.retain(Self::may_go);
-        }
-        self.0.push_back((known, connection));
-    }
-
-    /// Closes the oldest, where there is one.
-    fn make_room(&mut self) {
-        while let Some(oldest) = self.0.pop_front() {
-            if Self::may_go(&oldest) {
-                oldest.1.abort();
-                return;
-            }
-        }
-    }
-
-    fn may_go((known, connection): &(Known, AbortHandle)) -> bool {
-        !known.0.load(Ordering::Relaxed) && !connection.is_finished()
-    }
-}
-
 /// Takes in connections, for ever; those that are open end when this is dropped.
 async fn take_in(listener: &TcpListener, router: &Router) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let (mut connections, mut strangers) = (JoinSet::new(), Strangers::default());
+    let (mut connections, mut strangers) = (JoinSet::new(), Strangers::new(2 * CONNECTIONS));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors, say: others will be closed soon.
@@ -236,35 +198,4 @@ async fn unknown(request: Request<Body>) -> Response<Body> {
 
 async fn refused(request: Request<Body>) -> Response<Body> {
     Problem::no_method(request.method().as_str(), request.uri().path()).response()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Room is made by the oldest that nobody knows, and by nobody else.
-    #[tokio::test]
-    async fn strangers_make_room_in_the_order_in_which_they_came() {
-        let mut connections = JoinSet::new();
-        let mut strangers = Strangers::default();
-        let known: Vec<Known> = (0..5).map(|_| Known::default()).collect();
-        for known in &known {
-            strangers.add(known.clone(), connections.spawn(std::future::pending::<()>()));
-        }
-        let alive =
-            |strangers: &Strangers| strangers.0.iter().filter(|one| Strangers::may_go(one)).count();
-        known[0].note();
-        known[2].note();
-        strangers.make_room();
-        let gone = connections.join_next().await.unwrap();
-        assert!(gone.unwrap_err().is_cancelled());
-        assert_eq!((connections.len(), alive(&strangers)), (4, 2), "the second was the oldest");
-        strangers.make_room();
-        strangers.make_room();
-        strangers.make_room();
-        while connections.len() > 2 {
-            assert!(connections.join_next().await.unwrap().unwrap_err().is_cancelled());
-        }
-        assert_eq!(connections.len(), 2, "those with a token stay");
-    }
 }

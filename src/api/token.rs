@@ -47,20 +47,8 @@ impl Tokens {
         data_encoding::HEXLOWER.encode(&bytes)
     }
 
-    /// Returns whose token this is; none where it is nobody's.
-    #[must_use]
-    pub fn role(&self, token: &str) -> Option<Role> {
-        let given = digest(token);
-        if given == self.trainer {
-            return Some(Role::Trainer);
-        }
-        (given == self.agent).then_some(Role::Agent)
-    }
-
-    /// Returns who sends a request with these headers, where that is at least `least`.
-    pub(super) fn admit(&self, headers: &HeaderMap, least: Role) -> Result<Role, Problem> {
-        let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = given.and_then(bearer);
+    /// Returns who brings a token, where that is at least `least`.
+    pub(super) fn admit(&self, token: Option<&str>, least: Role) -> Result<Role, Problem> {
         match token.and_then(|token| self.role(token)) {
             Some(role) if role >= least => Ok(role),
             Some(_) => Err(Problem::forbidden()),
@@ -68,6 +56,20 @@ impl Tokens {
             None => Err(Problem::unauthorized()),
         }
     }
+
+    /// Returns whose token this is; none where it is nobody's.
+    fn role(&self, token: &str) -> Option<Role> {
+        let given = digest(token);
+        if given == self.trainer {
+            return Some(Role::Trainer);
+        }
+        (given == self.agent).then_some(Role::Agent)
+    }
+}
+
+/// Returns the token that a request brings in its header.
+pub(super) fn in_header(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?))
 }
 
 /// Returns the token of a header's value.
@@ -107,7 +109,7 @@ mod tests {
             if let Some(value) = header {
                 headers.insert(header::AUTHORIZATION, HeaderValue::from_static(value));
             }
-            let got = tokens.admit(&headers, least).map_err(|problem| problem.status);
+            let got = tokens.admit(in_header(&headers), least).map_err(|problem| problem.status);
             assert_eq!(got, want, "{why}");
         }
         assert_ne!(Tokens::fresh(), Tokens::fresh());

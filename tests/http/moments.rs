@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::server::{Server, TASK, look_up};
 
@@ -116,9 +118,72 @@ async fn a_stopping_server_tells_who_waits() {
 async fn a_port_that_is_taken_leaves_nothing_behind() {
     let server = Server::start(&["--tasks", "t1-00*"]);
     let address = server.url.trim_start_matches("http://");
-    let second = ["serve", "http", "enterprise", "--listen", address, "--name", "second"];
-    let refused = server.place.wildgym(&second);
-    assert_eq!(refused.code, Some(2), "{}", refused.err);
-    assert!(refused.err.contains("cannot listen"), "{}", refused.err);
-    assert!(!server.place.path().join("runs/second").exists());
+    for protocol in ["http", "mcp"] {
+        let second = ["serve", protocol, "enterprise", "--listen", address, "--tasks", "t1-001"];
+        let refused = server.place.wildgym(&[&second[..], &["--name", "second"]].concat());
+        assert_eq!(refused.code, Some(2), "{}", refused.err);
+        assert!(refused.err.contains("cannot listen"), "{}", refused.err);
+        assert!(!server.place.path().join("runs/second").exists());
+    }
+}
+
+/// A request whose head was sent, and of its body nothing yet.
+struct Begun(TcpStream);
+
+impl Begun {
+    /// Begins a step with a large body, as the agent.
+    async fn open(server: &Server, path: &str, length: usize) -> Self {
+        let address = server.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
+             expect: 100-continue\r\ncontent-length: {length}\r\n\r\n",
+            server.agent
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        Self(stream)
+    }
+
+    /// Waits until the server says something.
+    async fn hear(&mut self) -> String {
+        let mut buffer = vec![0; 1 << 16];
+        let read = self.0.read(&mut buffer).await.unwrap();
+        String::from_utf8(buffer[..read].to_vec()).unwrap()
+    }
+
+    /// Waits until the server reads the body.
+    async fn is_read(&mut self) {
+        let said = self.hear().await;
+        assert!(said.starts_with("HTTP/1.1 100 "), "{said}");
+    }
+}
+
+/// Large bodies take memory, so few of them are read at once; who never sends the rest of
+/// theirs holds up neither small requests nor the trainer.
+#[tokio::test]
+async fn bodies_that_never_come_keep_out_other_large_ones_of_agents_and_nothing_else() {
+    let server = Server::start(&["--tasks", "t1-00*"]);
+    let session = server.open(TASK, 1, None).await.remove(0);
+    let path = format!("/v1/sessions/{session}/step");
+    let large = format!("{}{}", look_up(), " ".repeat(100_000));
+    let mut begun = Vec::new();
+    for _ in 0..16 {
+        let mut one = Begun::open(&server, &path, large.len()).await;
+        one.is_read().await;
+        begun.push(one);
+    }
+    let mut waiting = Begun::open(&server, &path, large.len()).await;
+    let small = look_up().to_string().into_bytes();
+    let seen = server.send(("POST", &path), Some(&server.agent), small).await;
+    assert_eq!((seen.status, &seen.body["step"]), (200, &json!(1)), "{}", seen.body);
+    let seen = server.send(("POST", &path), Some(&server.token), large.clone().into()).await;
+    assert_eq!((seen.status, &seen.body["step"]), (200, &json!(2)), "{}", seen.body);
+    let silent = waiting.0.try_read(&mut [0]).unwrap_err();
+    assert_eq!(silent.kind(), std::io::ErrorKind::WouldBlock, "the turns are taken");
+    // One gives up, and its turn is the next one's.
+    drop(begun.pop());
+    waiting.is_read().await;
+    waiting.0.write_all(large.as_bytes()).await.unwrap();
+    let said = waiting.hear().await;
+    assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
 }
