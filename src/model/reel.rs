@@ -229,24 +229,18 @@ impl Reel {
 
     /// Returns how the recorded exchange of that number ended; none where it is to be sent.
     fn known(&self, n: u32, request: &Request<'_>) -> Result<Option<Ended>, CassetteError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = match &mut *state {
-            Some(state) => state,
-            none => none.insert(self.open()?),
-        };
-        if !self.shelf.replays {
-            return Ok(None);
-        }
-        let find = || state.session(Some(n), &request.digest);
-        let session = self.position.session.get_or_init(find);
-        let Some((index, line)) = state.find(*session, n) else {
-            return Err(CassetteError::Missing { round: n, scope: self.scope() });
-        };
-        if line.request.digest == request.digest {
-            return Ok(Some(line.ended.clone()));
-        }
-        let what = self.difference(&state.lines[..=index], request);
-        Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+        self.replayed(|state| {
+            let find = || state.session(Some(n), &request.digest);
+            let session = self.position.session.get_or_init(find);
+            let Some((index, line)) = state.find(*session, n) else {
+                return Err(CassetteError::Missing { round: n, scope: self.scope() });
+            };
+            if line.request.digest == request.digest {
+                return Ok(line.ended.clone());
+            }
+            let what = self.difference(&state.lines[..=index], request);
+            Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+        })
     }
 
     /// Returns how a recorded exchange of that request ended; none where it is to be sent.
@@ -254,6 +248,27 @@ impl Reel {
         &self,
         n: u32,
         request: &Request<'_>,
+    ) -> Result<Option<Ended>, CassetteError> {
+        self.replayed(|state| {
+            let find = || state.session(None, &request.digest);
+            let session = *self.position.session.get_or_init(find);
+            if let Some(line) = state.serve(session, &request.digest) {
+                return Ok(line.ended.clone());
+            }
+            match state.nearest(session, request.messages) {
+                Some(index) => {
+                    let what = self.difference(&state.lines[..=index], request);
+                    Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
+                }
+                None => Err(CassetteError::Missing { round: n, scope: self.scope() }),
+            }
+        })
+    }
+
+    /// Finds an exchange in what was read from the file; none where nothing is replayed.
+    fn replayed(
+        &self,
+        find: impl FnOnce(&mut State) -> Result<Ended, CassetteError>,
     ) -> Result<Option<Ended>, CassetteError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = match &mut *state {
@@ -263,18 +278,7 @@ impl Reel {
         if !self.shelf.replays {
             return Ok(None);
         }
-        let find = || state.session(None, &request.digest);
-        let session = *self.position.session.get_or_init(find);
-        if let Some(line) = state.serve(session, &request.digest) {
-            return Ok(Some(line.ended.clone()));
-        }
-        match state.nearest(session, request.messages) {
-            Some(index) => {
-                let what = self.difference(&state.lines[..=index], request);
-                Err(CassetteError::Diverged { round: n, scope: self.scope(), what })
-            }
-            None => Err(CassetteError::Missing { round: n, scope: self.scope() }),
-        }
+        find(state).map(Some)
     }
 
     /// Tells whether the scope is of no trial, and so of no run: a judge's first questions.

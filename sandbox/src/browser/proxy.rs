@@ -9,10 +9,9 @@
 //! Only connections of the browser's own processes are served, since a port on loopback
 //! is open to every program of the machine. Web sockets are refused with 501.
 
-use std::io;
+use std::io::{self, Cursor};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::{Method, Request, StatusCode};
@@ -21,7 +20,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use jiff::Timestamp;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_rustls::LazyConfigAcceptor;
@@ -156,7 +155,8 @@ async fn greet(
     closing: Closing,
 ) {
     let Ok(first) = stream.read_u8().await else { return };
-    let stream = Pushed { first: Some(first), stream };
+    let (read, write) = tokio::io::split(stream);
+    let stream = tokio::io::join(Cursor::new([first]).chain(read), write);
     match (first, tunnel) {
         (HANDSHAKE, Some(authority)) => secure(stream, authority, shared, closing).await,
         (HANDSHAKE, None) => {}
@@ -232,45 +232,5 @@ async fn handle(
             }
             _ => Ok(relay::plain(StatusCode::BAD_REQUEST, "this is a proxy")),
         },
-    }
-}
-
-/// A stream whose first byte was looked at.
-struct Pushed<S> {
-    first: Option<u8>,
-    stream: S,
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Pushed<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.first.take() {
-            Some(first) => {
-                buffer.put_slice(&[first]);
-                Poll::Ready(Ok(()))
-            }
-            None => Pin::new(&mut self.stream).poll_read(context, buffer),
-        }
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Pushed<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

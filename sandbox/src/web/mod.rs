@@ -77,8 +77,9 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 /// Longest URL, in bytes.
 const MAX_URL: usize = 8 << 10;
 
-/// Headers that are about a connection, not about what goes over it.
-pub(crate) const OF_CONNECTION: [&str; 9] = [
+/// Headers that are about a connection, not about what goes over it (RFC 9110, section 7.6.1),
+/// and those that a proxy of another kind would answer.
+pub const OF_CONNECTION: [&str; 9] = [
     "connection",
     "keep-alive",
     "proxy-authenticate",

@@ -3,20 +3,7 @@
 //! Those of one connection stop here; all others pass as they are.
 
 use axum::http::{HeaderMap, HeaderName};
-
-/// Headers that belong to one connection (RFC 9110, section 7.6.1), and those that a proxy of
-/// another kind would answer.
-const OF_CONNECTION: [&str; 9] = [
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+use wildgym_sandbox::web::OF_CONNECTION;
 
 /// Returns the text of a header.
 pub(super) fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
