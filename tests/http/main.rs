@@ -289,7 +289,7 @@ async fn the_python_client_works() {
     }
     let server = Server::start(&["--tasks", "t1-00*"]);
     // Its steps are answered after a second at the latest, done or not.
-    let slow = Server::of("starter", &["--tasks", "ct-berth-minutes", "--step-seconds", "1"]);
+    let slow = Server::of("starter", &["--tasks", "ct-freight-claim", "--step-seconds", "1"]);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/python");
     let tests = tokio::task::spawn_blocking({
         let (url, token) = (server.url.clone(), server.token.clone());
