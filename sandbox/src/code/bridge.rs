@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use wasmtime::{Caller, Extern, Linker, Memory};
@@ -53,6 +53,14 @@ struct Frame {
     arguments: Value,
 }
 
+/// What the guest gets back.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Reply {
+    Value(Value),
+    Error(String),
+}
+
 /// Defines `host::call`.
 pub(super) fn define(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     linker.func_wrap_async("host", "call", |caller, places: (i32, i32, i32, i32)| {
@@ -72,16 +80,11 @@ async fn serve(
     else {
         return Ok(FAULT);
     };
-    let reply = match request(&caller, memory, address(place), address(length)) {
-        Some(Ok(frame)) => answer(&mut caller, frame).await,
-        Some(Err(reason)) => json!({ "error": reason }),
+    let bytes = match request(&caller, memory, address(place), address(length)) {
+        Some(Ok(frame)) => answer(&mut caller, frame).await?,
+        Some(Err(reason)) => written(&Reply::Error(reason))?,
         None => return Ok(FAULT),
     };
-    let mut bytes = serde_json::to_vec(&reply)?;
-    if bytes.len() > REPLY {
-        let error = format!("the reply has {} bytes, more than {REPLY}", bytes.len());
-        bytes = serde_json::to_vec(&json!({ "error": error }))?;
-    }
     let size = i32::try_from(bytes.len())?;
     let allocate = allocate.typed::<i32, i32>(&caller)?;
     let target = allocate.call_async(&mut caller, size).await?;
@@ -110,23 +113,37 @@ fn request(
     Some(frame.map_err(|error| format!("the request is no call: {error}")))
 }
 
-/// Asks the host, on the threads that serve everybody, and without a slot.
-async fn answer(caller: &mut Caller<'_, Guest>, frame: Frame) -> Value {
+/// Writes a reply; in place of one that is too long, that it is.
+fn written(reply: &Reply) -> serde_json::Result<Vec<u8>> {
+    let bytes = serde_json::to_vec(reply)?;
+    if bytes.len() <= REPLY {
+        return Ok(bytes);
+    }
+    let error = format!("the reply has {} bytes, more than {REPLY}", bytes.len());
+    serde_json::to_vec(&Reply::Error(error))
+}
+
+/// Asks the host, on the threads that serve everybody, and without a slot. The reply is written
+/// there, too: what the host does is not the guest's processor time.
+async fn answer(caller: &mut Caller<'_, Guest>, frame: Frame) -> serde_json::Result<Vec<u8>> {
     let bridge = &mut caller.data_mut().bridge;
     bridge.calls += 1;
     if bridge.calls > CALLS {
-        return json!({ "error": format!("more than {CALLS} calls of the host in one execution") });
+        let error = format!("more than {CALLS} calls of the host in one execution");
+        return written(&Reply::Error(error));
     }
     bridge.slot = None;
     let host = Arc::clone(&bridge.host);
     let mut work = JoinSet::new();
-    work.spawn(async move { host.call(frame.name, frame.arguments).await });
+    work.spawn(async move {
+        let reply = host.call(frame.name, frame.arguments).await;
+        written(&reply.map_or_else(Reply::Error, Reply::Value))
+    });
     let done = work.join_next().await;
     let bridge = &mut caller.data_mut().bridge;
     bridge.slot = Arc::clone(&bridge.slots).acquire_owned().await.ok();
     match done {
-        Some(Ok(Ok(value))) => json!({ "value": value }),
-        Some(Ok(Err(reason))) => json!({ "error": reason }),
-        Some(Err(_)) | None => json!({ "error": "the call was not finished" }),
+        Some(Ok(bytes)) => bytes,
+        Some(Err(_)) | None => written(&Reply::Error("the call was not finished".to_owned())),
     }
 }
