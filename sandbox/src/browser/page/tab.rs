@@ -1,6 +1,7 @@
 //! One tab: the calls into its pages, and the waiting for them.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -122,11 +123,28 @@ impl Tab {
         params: Value,
         limit: Duration,
     ) -> Result<Value, Fault> {
-        let answer = ask::page(&self.page, method, params, limit).await;
+        let answer = tokio::select! {
+            biased;
+            answer = ask::page(&self.page, method, params, limit) => answer,
+            () = self.gone() => Err(Fault::Closed),
+        };
         if answer == Err(Fault::Busy) {
             let _ = self.ask("Runtime.terminateExecution", json!({})).await;
         }
         answer
+    }
+
+    /// Waits until it is not open any more: the browser may leave a command unanswered whose
+    /// tab ends meanwhile, such as the click that closes it.
+    async fn gone(&self) {
+        loop {
+            let mut woke = pin!(self.signals.woke.notified());
+            woke.as_mut().enable();
+            if self.state() != TabState::Open {
+                return;
+            }
+            woke.await;
+        }
     }
 
     /// Whether it is gone or its process died.
