@@ -1,8 +1,8 @@
 //! A world made ready: filled once, tried, and kept as one image.
 //!
 //! Filling runs the author's scripts under rules of their own; what comes out is bytes.
-//! Each attempt gets a copy of these bytes and nothing else, so attempts share no state
-//! and none can see how long another one has lived.
+//! Attempts read these bytes, which nobody can change, and get a copy of them before they
+//! write, so attempts share no state and none can see how long another one has lived.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use wildgym_tasks::world::{Code, Fault, Faults, Scene, Script, World};
 use super::error::WorldError;
 use super::functions::{Calendar, Moment, calendar, register};
 use super::guard::{Bounds, Guard, Mode};
+use super::image::keep;
 use super::live::Live;
 use super::query::quoted;
 use super::script::{Piece, pieces};
@@ -32,7 +33,7 @@ pub(super) const PAGE: u64 = 4096;
 #[derive(Debug, Clone)]
 pub struct Blueprint {
     pub(super) world: Arc<World>,
-    pub(super) image: Arc<[u8]>,
+    pub(super) image: &'static [u8],
     pub(super) calendar: Calendar,
     pub(super) views: Arc<Views>,
 }
@@ -59,8 +60,8 @@ impl Blueprint {
             faults.sort();
             return Err(Faults(faults));
         }
-        let image: Arc<[u8]> = match connection.serialize(MAIN_DB) {
-            Ok(bytes) => Arc::from(&*bytes),
+        let image = match connection.serialize(MAIN_DB) {
+            Ok(bytes) => keep(&bytes),
             Err(error) => return Err(whole(&world, &error)),
         };
         Ok(Self { world, image, calendar, views: Arc::new(views) })
@@ -74,13 +75,13 @@ impl Blueprint {
 
     /// Returns the state at the start, as the bytes of a database.
     #[must_use]
-    pub fn image(&self) -> &[u8] {
-        &self.image
+    pub fn image(&self) -> &'static [u8] {
+        self.image
     }
 
     /// Returns the same world with another state, such as one that an attempt left; it must
     /// have the same tables.
-    pub fn from_state(&self, image: Vec<u8>) -> std::result::Result<Self, WorldError> {
+    pub fn from_state(&self, image: &[u8]) -> std::result::Result<Self, WorldError> {
         let tables = |image: &[u8]| -> Result<Vec<(String, String)>> {
             let mut connection = open()?;
             connection.deserialize_read_exact(MAIN_DB, image, image.len(), true)?;
@@ -89,13 +90,13 @@ impl Blueprint {
             statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         };
         let wrong = |error: Error| WorldError::broken("state", &error);
-        if tables(&image).map_err(wrong)? != tables(&self.image).map_err(wrong)? {
+        if tables(image).map_err(wrong)? != tables(self.image).map_err(wrong)? {
             let name = &self.world.meta.name;
             let message =
                 format!("it is a state of another world, or of another version of `{name}`");
             return Err(WorldError::refused(Code::Invalid, message));
         }
-        Ok(Self { image: Arc::from(image), ..self.clone() })
+        Ok(Self { image: keep(image), ..self.clone() })
     }
 
     /// Opens a private copy for one attempt.
@@ -120,7 +121,7 @@ impl Blueprint {
             return found;
         }
         let moment = Moment::new(self.world.meta.now, Seed::of_run(0));
-        match restore(&self.image, &moment, &self.calendar, self.world.meta.limits.growth) {
+        match read(self.image, &moment, &self.calendar) {
             Err(error) => found.push(("name".to_owned(), error.to_string())),
             Ok((connection, guard)) => {
                 if let Err(error) = self.views.make_all(&connection) {
@@ -152,8 +153,20 @@ pub(super) fn empty(moment: &Moment, calendar: &Calendar) -> Result<(Connection,
     Ok((connection, guard))
 }
 
-/// Opens a copy of an image under rules.
-pub(super) fn restore(
+/// Opens an image under rules, to be read where it lies.
+pub(super) fn read(
+    image: &'static [u8],
+    moment: &Moment,
+    calendar: &Calendar,
+) -> Result<(Connection, Arc<Guard>)> {
+    let mut connection = open()?;
+    connection.deserialize_bytes(MAIN_DB, image)?;
+    connection.execute_batch(&format!("PRAGMA mmap_size = {}", image.len()))?;
+    ruled(connection, moment, calendar)
+}
+
+/// Opens a copy of an image under rules, which may grow by `growth` bytes.
+pub(super) fn copy(
     image: &[u8],
     moment: &Moment,
     calendar: &Calendar,
@@ -161,9 +174,17 @@ pub(super) fn restore(
 ) -> Result<(Connection, Arc<Guard>)> {
     let mut connection = open()?;
     connection.deserialize_read_exact(MAIN_DB, image, image.len(), false)?;
-    configure(&connection)?;
     let pages = (image.len() as u64).saturating_add(growth).div_ceil(PAGE).clamp(1, 1 << 30);
     connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))?;
+    ruled(connection, moment, calendar)
+}
+
+fn ruled(
+    mut connection: Connection,
+    moment: &Moment,
+    calendar: &Calendar,
+) -> Result<(Connection, Arc<Guard>)> {
+    configure(&connection)?;
     register(&connection, moment, calendar)?;
     let bounds = Bounds { length: 1_000_000, sql: 100_000, steps: BUILD_STEPS };
     let guard = Guard::install(&mut connection, bounds)?;

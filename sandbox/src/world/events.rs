@@ -96,6 +96,7 @@ impl Live {
     }
 
     fn let_happen(&mut self, index: usize, at: Timestamp) -> Result<(), WorldError> {
+        self.own()?;
         let occurrence = &self.scene.events[index];
         let events = &self.world.meta.events;
         let Some(event) = events.iter().find(|event| event.name == occurrence.event) else {

@@ -20,6 +20,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Error, Result, params_from_iter};
 
+use super::search::register_words;
 use crate::seed::Seed;
 
 /// Characters of ids: no vowels, so that no words come out, and none that look alike.
@@ -132,6 +133,7 @@ pub(super) fn register(
     calendar: &Calendar,
 ) -> Result<()> {
     register_times(connection, moment, calendar)?;
+    register_words(connection)?;
     register_chances(connection, moment)
 }
 

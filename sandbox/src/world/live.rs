@@ -18,7 +18,7 @@ use rusqlite::{CachedStatement, Connection, Error, ErrorCode, MAIN_DB, Statement
 use serde_json::{Map, Value};
 use wildgym_tasks::world::{Code, Export, Operation, Precondition, Scene, Shape, World};
 
-use super::blueprint::{Blueprint, restore};
+use super::blueprint::{Blueprint, copy, read};
 use super::error::{WorldError, dangling, of_statement};
 use super::events::{Armed, Happened};
 use super::functions::{Calendar, Moment, clock_text};
@@ -85,8 +85,10 @@ pub struct Live {
     pub(super) happened: Vec<Happened>,
     /// How much of it was taken.
     pub(super) told: usize,
-    /// The state at the start.
-    start: Arc<[u8]>,
+    /// The state at the start, which is read in place until it is to be changed.
+    start: &'static [u8],
+    /// Whether the state is a copy of its own.
+    pub(super) owned: bool,
     round: Option<u64>,
     done: Vec<Done>,
     written: Option<Written>,
@@ -115,8 +117,7 @@ impl Live {
             return Err(WorldError::Broken(format!("{field}: {problem}")));
         }
         let moment = Moment::new(now, seed);
-        let growth = blueprint.world.meta.limits.growth;
-        let (connection, guard) = restore(&blueprint.image, &moment, &blueprint.calendar, growth)
+        let (connection, guard) = read(blueprint.image, &moment, &blueprint.calendar)
             .map_err(|error| WorldError::broken("image", &error))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let mut context = blueprint.world.meta.context.clone();
@@ -134,7 +135,8 @@ impl Live {
             calls: 0,
             happened: Vec::new(),
             told: 0,
-            start: Arc::clone(&blueprint.image),
+            start: blueprint.image,
+            owned: false,
             round: None,
             done: Vec::new(),
             written: None,
@@ -191,6 +193,9 @@ impl Live {
         if call.round != 0 {
             self.check_conflicts(operation, &arguments)?;
         }
+        if operation.writes() {
+            self.own()?;
+        }
         self.moment.set(call.now, "call", call.number);
         let value = self.perform(operation, &arguments, keep)?;
         if call.round != 0 {
@@ -206,14 +211,29 @@ impl Live {
 
     /// Returns the state at the start as the bytes of a database.
     #[must_use]
-    pub fn start(&self) -> &[u8] {
-        &self.start
+    pub fn start(&self) -> &'static [u8] {
+        self.start
     }
 
     /// Returns the state as the bytes of a database.
     pub fn image(&mut self) -> Result<Vec<u8>, WorldError> {
         let bytes = self.connection.serialize(MAIN_DB);
         bytes.map(|bytes| bytes.to_vec()).map_err(|error| WorldError::broken("image", &error))
+    }
+
+    /// Makes the state one that can be changed.
+    pub(super) fn own(&mut self) -> Result<(), WorldError> {
+        if self.owned {
+            return Ok(());
+        }
+        let growth = self.world.meta.limits.growth;
+        let (connection, guard) = copy(self.start, &self.moment, &self.calendar, growth)
+            .map_err(|error| WorldError::broken("image", &error))?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        self.made.borrow_mut().clear();
+        self.kept.set(0);
+        (self.connection, self.guard, self.owned) = (connection, guard, true);
+        Ok(())
     }
 
     fn unknown(&self, name: &str) -> WorldError {

@@ -2,8 +2,8 @@
 //!
 //! A [`Blueprint`] is a world made ready: its tables filled once and kept as one image of
 //! bytes, every statement of every operation tried against them. A [`Live`] world is the
-//! private copy of one attempt; it is opened from the image, lives in memory and dies with
-//! the attempt. A [`Pair`] compares two images: what differs, and whether assertions hold. A
+//! private copy of one attempt; it reads the image until its first call that may change
+//! something, has a copy of its own from then on, and dies with the attempt. A [`Pair`] compares two images: what differs, and whether assertions hold. A
 //! [`Look`] reads one.
 //!
 //! The promises: an operation is done whole or not at all; one seed and one sequence of
@@ -19,11 +19,13 @@ mod error;
 mod events;
 mod functions;
 mod guard;
+mod image;
 mod live;
 mod look;
 mod pair;
 mod query;
 mod script;
+mod search;
 mod short;
 mod trial;
 mod values;

@@ -67,7 +67,7 @@ pub(super) fn run(args: &CallArgs) -> Result<Code, Failure> {
     let catalog = Arc::new(catalog.map_err(|error| Failure::usage(error.to_string()))?);
     let calls = calls(&catalog, &args.calls, &args.world)?;
     let live = args.state.open(&blueprint, now, args.seed)?;
-    let start = live.start().to_vec();
+    let start = live.start();
     let toolbox = toolbox(args, catalog, live, now)?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| Failure::usage(format!("cannot start: {error}")))?;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &CallArgs) -> Result<Code, Failure> {
     args.state.keep(&end)?;
     let difference = args
         .diff
-        .then(|| Pair::open(&start, &end, sandbox.clock.now())?.difference())
+        .then(|| Pair::open(start, &end, sandbox.clock.now())?.difference())
         .transpose()
         .map_err(|error| Failure::usage(error.to_string()))?;
     if args.json {

@@ -83,7 +83,7 @@ impl StateArgs {
         let start = blake3::hash(&image);
         let seed = seed.child(&format!("state:{}", start.to_hex()), 0);
         let from = blueprint
-            .from_state(image)
+            .from_state(&image)
             .map_err(|error| Failure::usage(format!("cannot start from `{file}`: {error}")))?;
         let live = from.open(scene, now, seed).map_err(broken)?;
         tell_nobody(blueprint, &given, live.start(), now);

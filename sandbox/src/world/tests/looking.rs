@@ -81,16 +81,16 @@ fn a_state_goes_on_in_its_own_world_only() {
     let mut play = Play::new();
     play.call("create_contact", &json!({"name": "Ada Stone"})).unwrap();
     let end = play.live.image().unwrap();
-    let on = play.blueprint.from_state(end.clone()).unwrap();
+    let on = play.blueprint.from_state(&end).unwrap();
     let mut live = on.open(scene(), start(), Seed::of_run(2)).unwrap();
     let image = live.image().unwrap();
     assert_eq!((live.start(), &image), (&end[..], &end));
     let mut other = World::load(&folder()).unwrap();
     other.schema.text.push_str("CREATE TABLE more (x TEXT) STRICT;");
     let other = Blueprint::build(other, 0).unwrap();
-    let error = other.from_state(end).unwrap_err().to_string();
+    let error = other.from_state(&end).unwrap_err().to_string();
     assert!(error.contains("another version of `depot`"), "{error}");
-    let error = other.from_state(b"SQLite format 3\0 and no more".to_vec()).unwrap_err();
+    let error = other.from_state(b"SQLite format 3\0 and no more").unwrap_err();
     assert!(matches!(error, WorldError::Broken(_)), "{error}");
 }
 

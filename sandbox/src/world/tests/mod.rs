@@ -395,6 +395,27 @@ fn worlds_live_side_by_side() {
     is_send(&worlds);
 }
 
+/// An attempt that only looks reads the image that all share; one that may change something
+/// has a copy from then on, and goes on as if it had had it from the start.
+#[test]
+fn a_state_is_copied_before_it_is_changed() {
+    let mut play = Play::new();
+    let other = play.blueprint.open(scene(), start(), Seed::of_run(2)).unwrap();
+    let list = json!({});
+    let before = play.call("find_products", &list).unwrap();
+    assert!(!play.live.owned, "to look takes no copy");
+    assert!(std::ptr::eq(play.live.start(), play.blueprint.image()), "it lies elsewhere");
+    play.call("create_contact", &json!({"name": "Ada Stone"})).unwrap();
+    assert!(play.live.owned);
+    assert_eq!(play.call("find_products", &list).unwrap(), before);
+    let difference = play.pair().difference().unwrap();
+    assert!(difference.to_string().contains("Ada Stone"), "{difference}");
+    let mut worlds = [other, play.blueprint.open(scene(), start(), Seed::of_run(3)).unwrap()];
+    for live in &mut worlds {
+        assert!(live.image().unwrap() == play.blueprint.image(), "one attempt saw another");
+    }
+}
+
 /// What an operation that was called before costs is running its statements: none of them is
 /// compiled anew, whatever is bound.
 #[test]
