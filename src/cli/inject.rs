@@ -61,7 +61,7 @@ pub(super) struct InjectArgs {
     #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
     upstream: Option<String>,
 
-    /// Address to listen at; port 0 takes a free one
+    /// Address to listen at, such as `localhost:8642` or `:8642`; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", requires = "upstream", value_parser = listen::address)]
     listen: Option<SocketAddr>,
 

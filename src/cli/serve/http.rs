@@ -34,7 +34,7 @@ pub(in crate::cli) struct HttpArgs {
     #[command(flatten)]
     held: HeldArgs,
 
-    /// Address to listen at; port 0 takes a free one
+    /// Address to listen at, such as `localhost:8642` or `:8642`; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8642", help_heading = "Server",
           value_parser = listen::address)]
     listen: SocketAddr,

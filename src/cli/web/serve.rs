@@ -20,7 +20,7 @@ use super::super::{Code, Failure, data, listen, say};
 pub(in crate::cli) struct ServeArgs {
     /// Suite, by name or folder
     suite: String,
-    /// Address to listen at; port 0 takes a free one
+    /// Address to listen at, such as `localhost:8642` or `:8642`; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0",
           value_parser = listen::address)]
     listen: SocketAddr,
