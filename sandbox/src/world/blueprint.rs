@@ -153,7 +153,8 @@ pub(super) fn empty(moment: &Moment, calendar: &Calendar) -> Result<(Connection,
     Ok((connection, guard))
 }
 
-/// Opens an image under rules, to be read where it lies.
+/// Opens an image under rules, to be read where it lies. The schema is read by the first
+/// statement, and not at all where that is one that wants a copy.
 pub(super) fn read(
     image: &'static [u8],
     moment: &Moment,
@@ -162,6 +163,7 @@ pub(super) fn read(
     let mut connection = open()?;
     connection.deserialize_bytes(MAIN_DB, image)?;
     connection.execute_batch(&format!("PRAGMA mmap_size = {}", image.len()))?;
+    strict(&connection)?;
     ruled(connection, moment, calendar)
 }
 
@@ -176,6 +178,7 @@ pub(super) fn copy(
     connection.deserialize_read_exact(MAIN_DB, image, image.len(), false)?;
     let pages = (image.len() as u64).saturating_add(growth).div_ceil(PAGE).clamp(1, 1 << 30);
     connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))?;
+    configure(&connection)?;
     ruled(connection, moment, calendar)
 }
 
@@ -184,9 +187,9 @@ fn ruled(
     moment: &Moment,
     calendar: &Calendar,
 ) -> Result<(Connection, Arc<Guard>)> {
-    configure(&connection)?;
     register(&connection, moment, calendar)?;
-    let bounds = Bounds { length: 1_000_000, sql: 100_000, steps: BUILD_STEPS };
+    // The schema may be read as late as by the first statement, so it must not be refused.
+    let bounds = Bounds { length: 1_000_000, sql: 1 << 20, steps: BUILD_STEPS };
     let guard = Guard::install(&mut connection, bounds)?;
     Ok((connection, guard))
 }
@@ -200,19 +203,23 @@ pub(super) fn open() -> Result<Connection> {
     Connection::open_in_memory_with_flags(flags)
 }
 
-/// Keeps everything in memory, and in little of it (16 pages of a state are kept beside it:
-/// 64 make operations no faster than measured to 5 µs); a misspelt column in quotes is an error
-/// and not a text.
+/// Keeps everything in memory, and in little of it: 16 pages of a state are kept beside it
+/// (64 make operations no faster than measured to 5 µs).
 pub(super) fn configure(connection: &Connection) -> Result<()> {
+    strict(connection)?;
+    connection.execute_batch("PRAGMA cache_size = -64; PRAGMA secure_delete = ON")
+}
+
+/// Keeps what queries set aside in memory; a misspelt column in quotes is an error and not a
+/// text.
+fn strict(connection: &Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
     // Plans do not depend on what is bound, or whatever was compiled would be compiled anew.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.execute_batch(
-        "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -64; PRAGMA secure_delete = ON",
-    )
+    connection.execute_batch("PRAGMA temp_store = MEMORY")
 }
 
 fn fill(connection: &Connection, guard: &Guard, world: &World) -> Result<(), Faults> {

@@ -347,6 +347,10 @@ impl Live {
         begin: &str,
         work: &mut impl FnMut() -> Result<T, WorldError>,
     ) -> Result<T, WorldError> {
+        // It has the schema read where nothing did so far: that is no step of an operation.
+        self.guard.enter(Mode::Engine);
+        let known = self.connection.prepare_cached("SELECT 1 FROM main.sqlite_schema");
+        drop(known.map_err(|error| WorldError::broken("schema", &error))?);
         self.guard.refill(self.world.meta.limits.steps);
         let given = self.moment.given();
         self.engine(begin).map_err(|error| WorldError::broken("begin", &error))?;
